@@ -1,0 +1,166 @@
+// Chats as the window and the command line see them: the list, the tree of messages, and turns being answered.
+// Thread: lives on the thread that created it (the GUI thread in the window) and never waits: storage, counting and the engine answer by signal.
+// Ownership: owns nothing it returns; values are copies. Ids are opaque strings.
+#pragma once
+#include <QDateTime>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QVector>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "app/turn_record.h"
+
+namespace tg {
+
+enum class ChatTier { Gpu, Ram, Disk, Cold, Unknown };
+
+struct ChatInfo {
+  QString id, title, folderId, modelPath, modelName;
+  QDateTime lastUsed;
+  bool pinned = false;
+  ChatTier tier = ChatTier::Cold;
+  int tokensHeld = 0, tokensToRead = 0;      // held in the cache; read again before the next answer
+  bool partly = false;                        // tier holds only a part
+  std::optional<double> waitMs;               // expected time to first token of a 32-token message; unset: never measured
+  std::optional<qint64> bytesHeld;
+  QString activity;                           // "" reading writing queued loading stopped error
+};
+
+struct FolderInfo { QString id, name; };
+
+enum class TurnState { None, Queued, Loading, Reading, Writing, Finished, Stopped, Length, ContextFull, Error, Recovered };
+
+struct MessageInfo {
+  QString id, parentId;
+  QString role;                               // user assistant notice
+  QString text, thinkingText;
+  QStringList attachments;
+  QString modelName;
+  QDateTime created;
+  int version = 1, versions = 1;              // among siblings, from 1
+  TurnState state = TurnState::None;          // assistant messages
+  QString error;                              // one sentence, when state == Error
+  std::optional<TurnRecord> record;           // assistant messages whose turn is finished
+};
+
+// A turn being answered. Polled by a 33 ms timer while a turnActivity is on; text only ever grows.
+struct LiveTurn {
+  QString messageId;
+  TurnState state = TurnState::None;
+  QString text, thinkingText;
+  int queuePosition = 0;
+  qint64 loadDone = 0, loadTotal = 0;         // bytes, while loading
+  int readDone = 0, readTotal = 0, readCached = 0;
+  double readTps = 0, writeTps = 0;
+  int output = 0, thinking = 0;
+  std::optional<double> predictedMs, ttftMs;
+  double elapsedMs = 0;
+};
+
+struct GenerationSettings {                   // of one chat; unset = default of CLI.md
+  QString system;
+  double temperature = 0.7, topP = 0.95, minP = 0.05, typical = 1, repeatPenalty = 1, presencePenalty = 0, frequencyPenalty = 0;
+  int topK = 0, repeatLastN = 64, maxTokens = 1024;
+  quint64 seed = 0;
+  QStringList stop;
+  QString thinking = QStringLiteral("auto"); // on off auto
+  int thinkingBudget = -1;
+  QString effort, onFull = QStringLiteral("stop"), pricedAs;
+  QString speculative = QStringLiteral("off");
+};
+
+struct DraftCount {                           // what the composer shows
+  quint64 request = 0;
+  int draftTokens = 0, promptTokens = 0, answerKept = 0, window = 0;
+  std::optional<double> waitMs;
+  int cached = 0;
+  QVector<RecordSegment> parts;               // system tools document history thinking new, adds up to promptTokens
+  bool fits() const { return promptTokens + answerKept <= window; }
+};
+
+struct OverflowChoice {                       // one row of the overflow dialog
+  QString kind;                               // widen drop-oldest head-tail remove-document
+  bool possible = false;
+  QString reason;                             // why not, or what it means, one sentence
+  int prompt = 0, readAgain = 0, fresh = 0, window = 0, firstTurn = -1, lastTurn = -1, droppedTokens = 0;
+  std::optional<double> waitMs;
+};
+
+struct EditPreview { int keeps = 0, reads = 0; std::optional<double> waitMs; };
+
+struct SearchHit { QString chatId, chatTitle, messageId, snippet; QDateTime when; };
+
+class ChatService : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  ~ChatService() override = default;
+
+  // ---- the list
+  virtual QVector<ChatInfo> chats() const = 0;          // by last use, newest first
+  virtual QVector<FolderInfo> folders() const = 0;
+  virtual std::optional<ChatInfo> chat(const QString& chatId) const = 0;
+  virtual QString createChat(const QString& title, const QString& modelPath, const GenerationSettings& settings) = 0;
+  virtual void renameChat(const QString& chatId, const QString& title) = 0;
+  virtual void deleteChat(const QString& chatId) = 0;   // to the bin for 30 days; a running turn is stopped first
+  virtual void restoreChat(const QString& chatId) = 0;
+  virtual void deleteForever(const QString& chatId) = 0;
+  virtual QVector<ChatInfo> deletedChats() const = 0;
+  virtual QString createFolder(const QString& name) = 0;
+  virtual void moveToFolder(const QString& chatId, const QString& folderId) = 0;
+  virtual void setModel(const QString& chatId, const QString& modelPath) = 0;
+  virtual void search(const QString& words, quint64 request) = 0;   // -> searchFinished
+
+  // ---- one chat
+  virtual void openChat(const QString& chatId) = 0;     // loads its messages -> chatOpened
+  virtual QVector<MessageInfo> messages(const QString& chatId) const = 0;  // the shown path, in reading order
+  virtual GenerationSettings settings(const QString& chatId) const = 0;
+  virtual void setSettings(const QString& chatId, const GenerationSettings& settings) = 0;
+  virtual void saveDraft(const QString& chatId, const QString& text) = 0;
+  virtual QString draft(const QString& chatId) const = 0;
+
+  // ---- turns. The message is on disk before the engine sees it.
+  virtual void send(const QString& chatId, const QString& text, const QStringList& attachments) = 0;
+  virtual void stop(const QString& chatId) = 0;
+  virtual void regenerate(const QString& chatId, const QString& messageId) = 0;
+  virtual void continueAnswer(const QString& chatId, const QString& messageId) = 0;
+  virtual void edit(const QString& chatId, const QString& messageId, const QString& text) = 0;  // makes a version and sends it
+  virtual QString fork(const QString& chatId, const QString& afterMessageId) = 0;
+  virtual void showVersion(const QString& chatId, const QString& messageId, int version) = 0;
+  virtual void discardRecovered(const QString& chatId, const QString& messageId) = 0;
+  virtual std::optional<LiveTurn> liveTurn(const QString& chatId) const = 0;
+  virtual std::optional<QString> queuedMessage(const QString& chatId) const = 0;
+  virtual void takeBackQueued(const QString& chatId) = 0;
+
+  // ---- before sending
+  virtual void countDraft(const QString& chatId, const QString& text, const QStringList& attachments, quint64 request) = 0;  // -> draftCounted
+  virtual void previewEdit(const QString& chatId, const QString& messageId, const QString& text, quint64 request) = 0;       // -> editPreviewed
+  virtual void overflowChoices(const QString& chatId, const QString& text, const QStringList& attachments, int dropTurns, quint64 request) = 0;
+  virtual void sendWithOverflow(const QString& chatId, const QString& text, const QStringList& attachments, const OverflowChoice& choice, bool always) = 0;
+
+  // ---- cache
+  virtual void keep(const QString& chatId, ChatTier tier) = 0;
+  virtual void evict(const QString& chatId) = 0;
+  virtual void pin(const QString& chatId, bool pinned) = 0;
+
+ Q_SIGNALS:
+  void chatsChanged();                                  // list, tiers or waits
+  void chatChanged(const QString& chatId);              // one row of the list
+  void chatOpened(const QString& chatId);
+  void messageAdded(const QString& chatId, const tg::MessageInfo& message);
+  void messageChanged(const QString& chatId, const tg::MessageInfo& message);  // state, text final, record there
+  void pathChanged(const QString& chatId);              // edit, version, regenerate: read messages() again
+  void turnStarted(const QString& chatId);              // liveTurn() has a value from here
+  void turnFinished(const QString& chatId, const tg::MessageInfo& message);    // after the turn is on disk
+  void draftCounted(const tg::DraftCount& count);
+  void editPreviewed(const tg::EditPreview& preview, quint64 request);
+  void overflowReady(const QVector<tg::OverflowChoice>& choices, const tg::DraftCount& count, quint64 request);
+  void overflow(const QString& chatId, const QString& text, const QStringList& attachments, const tg::DraftCount& count);  // send() did not fit; nothing was sent
+  void searchFinished(const QVector<tg::SearchHit>& hits, quint64 request);
+  void failed(const QString& chatId, const QString& sentence, const QString& details);
+};
+
+}  // namespace tg

@@ -1,0 +1,48 @@
+// User settings: one enum of keys, one table (name, default, range), one change signal. Stored as an INI file in the profile.
+// Thread: main thread.
+#pragma once
+#include <QObject>
+#include <QVariant>
+#include <memory>
+
+namespace tg {
+
+enum class Setting {
+  Theme,            // system light dark
+  FontPercent,      // 100
+  DeveloperMode,    // false
+  SendWithCtrlEnter,// false
+  FooterLine,       // true
+  FooterMoney,      // hosted own both none
+  DigitGroups,      // thin system
+  ModelFolders,     // list
+  DefaultModel,
+  DefaultPricedAs,
+  Threads, ChunkRows, KvTypeK, KvTypeV, ContextTokens,
+  BudgetGpuBytes, BudgetRamBytes, BudgetDiskBytes, KeepOnClose,
+  IdleWatts, BusyWatts, KwhPrice, KwhCurrency,
+  LoadModelAtStart,
+  WindowGeometry, SplitterState, LastChat,
+  Count
+};
+
+class Settings : public QObject {
+  Q_OBJECT
+ public:
+  explicit Settings(const QString& iniPath, QObject* parent = nullptr);
+  ~Settings() override;
+  QVariant get(Setting key) const;
+  void set(Setting key, const QVariant& value);
+  void reset(Setting key);
+  static QString name(Setting key);
+  static QVariant defaultValue(Setting key);
+
+ Q_SIGNALS:
+  void changed(tg::Setting key);
+
+ private:
+  struct Private;
+  std::unique_ptr<Private> d_;
+};
+
+}  // namespace tg

@@ -1,0 +1,64 @@
+// Everything one turn measured and cost, as shown in the window, stored in table `turn` and printed by the command line (CLI.md "turn record").
+// Unknown is std::nullopt (JSON null, "–" on screen), never 0. Times in ms, sizes in bytes, rates per second, money as a decimal string of picodollars.
+#pragma once
+#include <QJsonObject>
+#include <QString>
+#include <QStringList>
+#include <QVector>
+#include <optional>
+
+namespace tg {
+
+struct RecordSegment { QString kind; int tokens = 0; };
+
+struct RecordMiss {
+  QString cause;  // first_turn prefix_changed evicted model_reloaded settings_changed window_boundary snapshot_refused unknown
+  std::optional<int> atToken, message;
+  QString was, is, setting, from, to, evictedBy, byChat, when, tier, refusal, detail, where;
+  int turnFirst = -1, turnLast = -1;
+};
+
+struct RecordCache {
+  bool enabled = true;
+  QString outcome;  // reused partial cold disabled
+  int fromGpu = 0, fromRam = 0, fromDisk = 0, reusable = 0, reused = 0;
+  std::optional<RecordMiss> miss;
+};
+
+struct RecordCostLine { QString bucket; qint64 tokens = 0; QString price, costPico; };
+
+struct RecordCost {
+  QString book, pricedAs, costPico;  // costPico empty: unknown, `error` says why
+  QString currency, error;
+  QVector<RecordCostLine> lines;
+  QString ifCachedMinPico, ifCachedMaxPico, ifCachedRule;  // empty: not known
+};
+
+struct RecordOwn { std::optional<double> joules; QString source, kwhPrice, currency, costPico; };
+
+struct TurnRecord {
+  QString chat;                       // title as the user names it
+  int turn = 0;
+  QString messageId, model, fingerprint, backend;
+  std::optional<int> inputTotal, inputCached, inputFresh, output, thinking;  // unset only for remote engines that do not report
+  QString finishReason;               // stop length cancelled context_full interrupted error
+  QVector<RecordSegment> segments;
+  std::optional<double> ttftMs, predictedTtftMs, queueMs, prefillMs, decodeMs, totalMs, prefillTps, decodeTps, loadMs, thinkingMs, restoreMs, stopMs;
+  std::optional<double> itlP50, itlP95, itlMax, batchMean, tpsStart, tpsEnd;
+  int kvTokens = 0, context = 0, passes = 0;
+  std::optional<qint64> kvBytes;
+  RecordCache cache;
+  int drafted = 0, accepted = 0;
+  std::optional<double> bytesReadDecode, gbPerSDecode, gopPerSPrefill, percentPrefill, percentDecode;
+  RecordCost cost;
+  RecordOwn own;
+  QStringList warnings;               // e.g. prompt_jump
+  QVector<float> rateCurve;           // tok/s over the answer
+  QVector<int> outputIds;             // replay and storage
+  QString logitsSha;
+
+  QJsonObject toJson() const;         // exactly the keys of CLI.md
+  static TurnRecord fromJson(const QJsonObject& json);
+};
+
+}  // namespace tg

@@ -1,0 +1,71 @@
+// Reader of GGUF files (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md), which are untrusted input:
+// every count, length, offset and product is checked before use; a refusal is one sentence naming the fault.
+// Thread: immutable after open(), usable from any thread. Ownership: holds the memory mapping; tensor data are views into it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/formats/format.h"
+
+namespace tg {
+
+enum class GgufType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
+
+// An array of one element type. Numbers are kept as read; strings as views into the mapped file.
+struct GgufArray {
+  GgufType type{};
+  std::vector<std::string_view> strings;  // when type == string
+  std::vector<std::int64_t> integers;     // integer and bool types (u64 above 2^63-1 is refused)
+  std::vector<double> floats;             // f32, f64
+  std::size_t size() const;
+};
+
+struct GgufValue {
+  GgufType type{};
+  std::variant<std::int64_t, double, bool, std::string_view, GgufArray> value;
+};
+
+struct GgufTensor {
+  std::string name;
+  Format format{};
+  std::vector<std::uint64_t> shape;  // GGUF order: shape[0] = row length (contiguous), shape[1] = rows, ...
+  std::span<const std::byte> data;   // empty where the file is vocabulary-only
+  std::uint64_t rows() const;        // product of shape[1..]
+  std::uint64_t elements() const;
+};
+
+class GgufFile {
+ public:
+  // Opens PATH (UTF-8) and, where its name ends in -00001-of-0000N.gguf, the other parts.
+  static Result<std::shared_ptr<const GgufFile>> open(const std::string& path);
+  // The same checks on bytes in memory (tests, fuzzing). The bytes must outlive the object.
+  static Result<std::shared_ptr<const GgufFile>> parse(std::span<const std::byte> bytes);
+  virtual ~GgufFile() = default;
+
+  virtual const GgufValue* find(std::string_view key) const = 0;
+  virtual std::span<const GgufTensor> tensors() const = 0;
+  virtual const GgufTensor* tensor(std::string_view name) const = 0;
+  virtual std::vector<std::string_view> keys() const = 0;
+  virtual std::uint64_t file_bytes() const = 0;       // all parts
+  virtual const std::string& path() const = 0;
+  // Cheap identity of the content: hash over header, sizes and samples of the data; the same for equal files, whatever their name.
+  virtual std::string fingerprint() const = 0;
+  // Tells the system that the pages of DATA are no longer needed (after repacking); reading them again is allowed and slow.
+  virtual void release(std::span<const std::byte> data) const = 0;
+
+  // Typed access. An absent key gives nullopt; an integer of any width is accepted where an integer is asked for.
+  std::optional<std::int64_t> integer(std::string_view key) const;
+  std::optional<double> number(std::string_view key) const;
+  std::optional<bool> boolean(std::string_view key) const;
+  std::optional<std::string_view> string(std::string_view key) const;
+  const GgufArray* array(std::string_view key) const;
+};
+
+}  // namespace tg
