@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/op_kinds.h"
 #include "engine/base/result.h"
 #include "engine/base/types.h"
 #include "engine/formats/format.h"
@@ -53,7 +54,6 @@ class Activations {
   int rows = 0, cols = 0;
 };
 
-enum class NormKind : std::uint8_t { rms, layer };
 struct NormSpec {
   NormKind kind = NormKind::rms;
   const float* weight = nullptr;  // [cols], null: ones
@@ -62,7 +62,6 @@ struct NormSpec {
 };
 
 // out = act * (x W^T * scale + bias) + residual, stored to `out`. One call may hold several tasks that share x (QKV in one pass).
-enum class Activation : std::uint8_t { none, silu, gelu_tanh, gelu_erf, relu_squared, swiglu_clamped };
 struct MatmulTask {
   const Weight* weight = nullptr;
   int expert = 0;
@@ -95,7 +94,6 @@ struct SequenceRows {
   std::byte* const* pages = nullptr;
 };
 
-enum class RopeLayout : std::uint8_t { none, norm, neox };
 // cos/sin of one position are computed from inv_freq: angle = position * inv_freq[i]; values scaled by `magnitude` (YaRN, long rope).
 struct RopeSpec {
   RopeLayout layout = RopeLayout::none;
@@ -136,7 +134,6 @@ struct AttentionArgs {
 };
 
 // Mixture of experts: router, choice, experts, weighted sum in a fixed order per token.
-enum class RouterKind : std::uint8_t { softmax_then_topk, topk_then_softmax, sigmoid };
 struct MoeArgs {
   const Activations* x = nullptr;      // input of the experts
   Mat router_logits;                   // [rows, n_experts] (matmul done by the caller, which may feed the router another input)
@@ -166,6 +163,7 @@ struct DeltaNetArgs {
   const float* a = nullptr;            // [n_v_heads], -exp(A_log) as in the file
   const float* dt_bias = nullptr;      // [n_v_heads]
   int conv_width = 4, n_k_heads = 0, n_v_heads = 0, head_k = 0, head_v = 0;
+  bool k_heads_interleaved = false;    // v head h uses k head h % n_k_heads (qwen35); true: h / (n_v_heads / n_k_heads) (qwen3next)
   float eps = 1e-6F;
   Mat out;                             // [rows, n_v_heads * head_v], before the gated norm
   std::span<const SequenceRows> sequences;   // pages unused
