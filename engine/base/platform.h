@@ -1,0 +1,24 @@
+// Calls of the operating system that the engine needs; one platform_*.cpp per system implements them.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/base/result.h"
+
+namespace tg {
+
+// A file mapped read-only into memory.
+// Thread: immutable, usable from any thread. Ownership: the view lives as long as the object.
+class MappedFile {
+ public:
+  virtual ~MappedFile() = default;
+  // PATH is UTF-8. Refuses what is no regular file.
+  static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
+  virtual std::span<const std::byte> bytes() const = 0;
+  // The pages that lie wholly inside PART may be dropped from memory; they are read again on access.
+  virtual void release(std::span<const std::byte> part) const = 0;
+};
+
+}  // namespace tg
