@@ -1,0 +1,89 @@
+#include "views/theme/style_sheet.h"
+
+#include "views/theme/theme.h"
+
+namespace tg {
+namespace {
+
+// @role stands for a colour of the palette. Properties `kind` on buttons: primary, flat, chip, nav.
+constexpr char16_t kSheet[] = uR"(
+QMainWindow, QDialog { background: @window; }
+QToolTip { background: @raised; color: @text; border: 1px solid @controlBorder; padding: 3px; }
+QPushButton, QComboBox, QSpinBox, QDoubleSpinBox { background: @raised; color: @text; border: 1px solid @controlBorder; border-radius: 5px;
+  padding: 0.36em 0.8em; }
+QPushButton:hover, QComboBox:hover { background: @userBg; }
+QPushButton:pressed, QPushButton:checked { background: @selection; }
+QPushButton:disabled, QComboBox:disabled, QSpinBox:disabled { color: @muted; border-color: @border; }
+QPushButton:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QLineEdit:focus { border: 2px solid @focus; }
+QPushButton:default { border-color: @accent; }
+QPushButton[kind="primary"] { background: @accent; color: @onAccent; border: 1px solid @accent; font-weight: 600; }
+QPushButton[kind="primary"]:disabled { background: @sunken; border-color: @border; color: @muted; }
+QPushButton[kind="primary"]:focus { border: 2px solid @text; }
+QPushButton[kind="flat"], QToolButton { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 0.3em; color: @text; }
+QPushButton[kind="flat"]:hover, QToolButton:hover { background: @sunken; }
+QToolButton:pressed, QToolButton:checked { background: @selection; border-color: @accent; }
+QPushButton[kind="flat"]:focus, QToolButton:focus { border: 2px solid @focus; }
+QToolButton:disabled { color: @muted; }
+QToolButton[kind="edged"] { border: 1px solid @controlBorder; background: @raised; }
+QToolButton[kind="edged"]:focus { border: 2px solid @focus; }
+QToolButton[kind="chip"] { border: 1px solid @controlBorder; border-radius: 10px; background: @raised; padding: 0.15em 0.7em; }
+QToolButton[kind="chip"]:focus { border: 2px solid @focus; }
+QToolButton::menu-indicator { image: none; }
+QLabel[kind="chip"] { border: 1px solid @accent; border-radius: 10px; color: @accent; padding: 0.15em 0.7em; }
+QLabel[kind="muted"] { color: @muted; }
+QLineEdit { background: @base; color: @text; border: 1px solid @controlBorder; border-radius: 5px; padding: 0.36em 0.5em;
+  selection-background-color: @selection; selection-color: @text; }
+QLineEdit[kind="bare"] { border: 1px solid transparent; background: transparent; padding: 0.1em; }
+QLineEdit[kind="bare"]:focus { border: 2px solid @focus; background: @base; }
+QMenuBar { background: @window; color: @text; border-bottom: 1px solid @border; padding: 1px 8px; }
+QMenuBar::item { padding: 0.3em 0.75em; background: transparent; border-radius: 5px; }
+QMenuBar::item:selected { background: @selection; }
+QMenu { background: @raised; color: @text; border: 1px solid @controlBorder; padding: 4px; }
+QMenu::item { padding: 0.35em 2em 0.35em 1.6em; border-radius: 4px; }
+QMenu::item:selected { background: @selection; color: @text; }
+QMenu::item:disabled { color: @muted; }
+QMenu::separator { height: 1px; background: @border; margin: 4px 6px; }
+QMenu::icon { padding-left: 0.4em; }
+QStatusBar { background: @window; color: @muted; border-top: 1px solid @border; }
+QStatusBar::item { border: none; }
+QSplitter::handle { background: @border; }
+QSplitter::handle:horizontal { width: 1px; }
+QTabBar { qproperty-drawBase: 0; }
+QTabBar::tab { background: transparent; color: @muted; padding: 0.55em 0.9em; border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; font-weight: 600; }
+QTabBar::tab:focus { border: 2px solid @focus; }
+QTabWidget::pane { border: none; border-top: 1px solid @border; }
+QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
+QScrollBar::handle { background: @controlBorder; border-radius: 3px; margin: 2px; min-height: 28px; min-width: 28px; }
+QScrollBar::handle:hover { background: @muted; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QAbstractItemView { background: @base; color: @text; border: 1px solid @border; selection-background-color: @selection; selection-color: @text;
+  outline: none; }
+QAbstractItemView:focus { border: 2px solid @focus; }
+QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @border; padding: 0.35em 0.6em; }
+QTextEdit, QPlainTextEdit { background: @base; color: @text; border: 1px solid @controlBorder; border-radius: 5px;
+  selection-background-color: @selection; selection-color: @text; }
+QTextEdit:focus, QPlainTextEdit:focus { border: 2px solid @focus; }
+QProgressBar { border: 1px solid @controlBorder; border-radius: 3px; background: @sunken; text-align: center; }
+QProgressBar::chunk { background: @accent; }
+QGroupBox { border: 1px solid @border; border-radius: 8px; margin-top: 0.8em; padding: 0.6em; }
+QGroupBox::title { subcontrol-origin: margin; left: 12px; color: @muted; }
+)";
+
+}  // namespace
+
+QString styleSheet() {
+  QString sheet = QString::fromUtf16(kSheet);
+  // Longer names first: @text must not eat the start of a longer name.
+  QList<QPair<QString, QString>> names;
+  for (int i = 0; i < static_cast<int>(Role::Count); ++i) {
+    names.append({Theme::roleName(static_cast<Role>(i)), color(static_cast<Role>(i)).name()});
+  }
+  std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  for (const auto& [name, value] : names) sheet.replace(QLatin1Char('@') + name, value);
+  return sheet;
+}
+
+}  // namespace tg
