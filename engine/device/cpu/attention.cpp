@@ -1,0 +1,274 @@
+// Rope, storing of keys and values, and attention over pages.
+// Attention works on one split of kAttentionSplit absolute positions at a time and merges the splits of a query in ascending order:
+// the same sums in prefill and decode, whatever the chunk, the batch or the number of threads.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/device/cpu/cpu_device.h"
+#include "engine/device/cpu/math.h"
+
+namespace tg::cpu {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr int kQueriesPerTile = 24;  // scores of a tile and a split are 48 KiB
+
+float temperature(const RopeStoreArgs& args, int position) {
+  if (args.temperature_base == 0) return 1.0F;
+  return 1.0F + args.temperature_coefficient * static_cast<float>(log_d(1.0 + position / args.temperature_base));
+}
+
+void norm_row_or_heads(const Kernels& k, const NormSpec* spec, bool whole, float* row, int cols, int head_dim) {
+  if (spec == nullptr) return;
+  if (whole) return k.norm(row, *spec, row, cols);
+  for (int i = 0; i < cols; i += head_dim) k.norm(row + i, *spec, row + i, head_dim);
+}
+
+// One row of the step: its sequence and position.
+struct RowPlace {
+  const SequenceRows* sequence;
+  int row, position;
+};
+std::vector<RowPlace> places(std::span<const SequenceRows> sequences) {
+  std::vector<RowPlace> all;
+  for (const SequenceRows& s : sequences) {
+    for (int i = 0; i < s.n_rows; ++i) all.push_back({&s, s.first_row + i, s.first_position + i});
+  }
+  return all;
+}
+
+}  // namespace
+
+const CpuDevice::RopeTable& CpuDevice::rope_table(const RopeSpec& rope, std::span<const SequenceRows> sequences) {
+  constexpr std::size_t kTables = 4;  // a model has one or two rope settings
+  const int half = rope.n_dims / 2;
+  std::vector<int> positions;
+  for (const RowPlace& p : places(sequences)) positions.push_back(p.position);
+  for (RopeTable& t : ropes_) {
+    if (t.magnitude == rope.magnitude && t.positions == positions &&
+        std::equal(t.inv_freq.begin(), t.inv_freq.end(), rope.inv_freq, rope.inv_freq + half)) {
+      t.used = ++rope_clock_;
+      return t;
+    }
+  }
+  if (ropes_.size() < kTables) ropes_.emplace_back();
+  RopeTable& t = *std::min_element(ropes_.begin(), ropes_.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
+  t.used = ++rope_clock_;
+  t.magnitude = rope.magnitude;
+  t.inv_freq.assign(rope.inv_freq, rope.inv_freq + half);
+  t.positions = std::move(positions);
+  t.cosine.resize(t.positions.size() * zu(half));
+  t.sine.resize(t.cosine.size());
+  for_rows(static_cast<int>(t.positions.size()), half * 16, [&](int r) {
+    for (int i = 0; i < half; ++i) {
+      double c = 1, s = 0;
+      cos_sin_d(static_cast<double>(t.positions[zu(r)]) * static_cast<double>(t.inv_freq[zu(i)]), c, s);
+      t.cosine[zu(r * half + i)] = static_cast<float>(c) * rope.magnitude;
+      t.sine[zu(r * half + i)] = static_cast<float>(s) * rope.magnitude;
+    }
+  });
+  return t;
+}
+
+void CpuDevice::rope_store(const RopeStoreArgs& args) {
+  const std::vector<RowPlace> rows = places(args.sequences);
+  const bool turn = args.rope.layout != RopeLayout::none && args.rope.n_dims > 0;
+  const RopeTable* table = turn ? &rope_table(args.rope, args.sequences) : nullptr;
+  const int dim = args.kv.head_dim_k, half = args.rope.n_dims / 2;
+  const KvPage layout(args.kv);
+  const auto norm_and_turn = [&](float* row, int heads, const NormSpec* spec, std::size_t r) {
+    if (!args.norm_after_rope) norm_row_or_heads(k_, spec, args.norm_whole_row, row, heads * dim, dim);
+    for (int h = 0; turn && h < heads; ++h) {
+      k_.rotate(row + h * dim, &table->cosine[r * zu(half)], &table->sine[r * zu(half)], args.rope.n_dims, args.rope.layout);
+    }
+    if (args.norm_after_rope) norm_row_or_heads(k_, spec, args.norm_whole_row, row, heads * dim, dim);
+  };
+  for_rows(static_cast<int>(rows.size()), (args.n_heads + 2 * args.kv.n_kv_heads) * dim * 2, [&](int i) {
+    const RowPlace& place = rows[zu(i)];
+    float* q = args.q.row(place.row);
+    norm_and_turn(q, args.n_heads, args.q_norm, zu(i));
+    const float factor = args.q_scale * temperature(args, place.position);
+    for (int j = 0; j < args.n_heads * dim; ++j) q[j] *= factor;
+    if (args.k.data == nullptr) return;
+    float *k = args.k.row(place.row), *v = args.v.row(place.row);
+    norm_and_turn(k, args.kv.n_kv_heads, args.k_norm, zu(i));
+    norm_row_or_heads(k_, args.v_norm, false, v, args.kv.n_kv_heads * args.kv.head_dim_v, args.kv.head_dim_v);
+    std::byte* page = place.sequence->pages[place.position / kPageTokens] + args.layer_offset;
+    const int token = place.position % kPageTokens;
+    for (int h = 0; h < args.kv.n_kv_heads; ++h) {
+      k_.store_k({k + h * dim, dim, args.kv.k_type, token}, page + layout.k_block(h, token));
+      k_.store_v({v + h * args.kv.head_dim_v, args.kv.head_dim_v, args.kv.v_type, token}, page + layout.v_part(h), layout.v_dim);
+    }
+  });
+}
+
+namespace {
+
+// Queries [first, first + n) of one sequence and kv head; query i is row i / group, head i % group of the kv head's group.
+struct QueryTile {
+  const SequenceRows* sequence;
+  int kv_head, first, n, first_split, end_split;
+  std::size_t partial = 0;  // where its results stand when splits are computed by different threads
+};
+
+struct Visible {
+  int first, end;
+};
+Visible visible_keys(const AttentionArgs& args, int position) {
+  return {args.window > 0 ? std::max(0, position - args.window + 1) : 0, position + 1};
+}
+
+std::vector<QueryTile> query_tiles(const AttentionArgs& args, int group) {
+  std::vector<QueryTile> tiles;
+  const int rows_per_tile = std::max(1, kQueriesPerTile / group);
+  for (const SequenceRows& s : args.sequences) {
+    for (int h = 0; h < args.kv.n_kv_heads; ++h) {
+      for (int row = 0; row < s.n_rows; row += rows_per_tile) {
+        const int rows = std::min(rows_per_tile, s.n_rows - row);
+        for (int part = 0; part < rows * group; part += kQueriesPerTile) {  // groups larger than a tile
+          const int first = visible_keys(args, s.first_position + row).first / kAttentionSplit;
+          const int end = (s.first_position + row + rows - 1) / kAttentionSplit + 1;
+          tiles.push_back({&s, h, row * group + part, std::min(kQueriesPerTile, rows * group - part), first, end});
+        }
+      }
+    }
+  }
+  return tiles;
+}
+
+// Running result of the queries of a tile.
+struct Running {
+  float max[kQueriesPerTile], sum[kQueriesPerTile];
+  float* acc;  // [n][v_dim]
+};
+
+class TileWorker {
+ public:
+  TileWorker(const Kernels& k, const AttentionArgs& args) : k_(k), args_(args), layout_(args.kv), group_(args.n_heads / args.kv.n_kv_heads) {}
+  int group() const { return group_; }
+  int v_dim() const { return layout_.v_dim; }
+  static std::size_t scratch_floats(int v_dim) { return zu(kQueriesPerTile) * (kAttentionSplit + 2 * zu(v_dim)); }
+
+  void split(const QueryTile& tile, int split, float* scores, float* max, float* sum, float* out) const {
+    const float* q[kQueriesPerTile];
+    int first[kQueriesPerTile], end[kQueriesPerTile], last = 0;
+    for (int i = 0; i < tile.n; ++i) {
+      const Visible keys = visible_keys(args_, position(tile, i));
+      q[i] = args_.q.row(row(tile, i)) + head(tile, i) * args_.kv.head_dim_k;
+      first[i] = keys.first;
+      end[i] = keys.end;
+      last = std::max(last, keys.end);
+    }
+    AttentionTile t;
+    t.kv = args_.kv;
+    t.pages = tile.sequence->pages;
+    t.layer_offset = args_.layer_offset;
+    t.kv_head = tile.kv_head;
+    t.n = tile.n;
+    t.q = q;
+    t.first_key = first;
+    t.end_key = end;
+    t.split_begin = split * kAttentionSplit;
+    t.split_end = std::min(t.split_begin + kAttentionSplit, last);
+    t.softcap = args_.softcap;
+    t.scores = scores;
+    t.max = max;
+    t.sum = sum;
+    t.out = out;
+    t.out_stride = zu(v_dim());
+    k_.attention(t);
+  }
+
+  void merge(const QueryTile& tile, Running& to, const float* max, const float* sum, const float* out) const {
+    for (int i = 0; i < tile.n; ++i) {
+      k_.merge(to.max[i], to.sum[i], to.acc + zu(i * v_dim()), max[i], sum[i], out + zu(i * v_dim()), v_dim());
+    }
+  }
+
+  void start(const QueryTile& tile, Running& r) const {
+    std::fill_n(r.max, tile.n, kMinusInfinity);
+    std::fill_n(r.sum, tile.n, 0.0F);
+    std::fill_n(r.acc, zu(tile.n * v_dim()), 0.0F);
+  }
+
+  void finish(const QueryTile& tile, Running& r) const {
+    for (int i = 0; i < tile.n; ++i) {
+      float total = r.sum[i], factor = 1.0F;
+      if (args_.sinks != nullptr) {
+        const float sink = args_.sinks[head(tile, i)], top = std::max(sink, r.max[i]);
+        factor = exp_f(r.max[i] - top);
+        total = total * factor + exp_f(sink - top);
+      }
+      const float scale = total > 0 ? factor / total : 0.0F;
+      float* out = args_.out.row(row(tile, i)) + head(tile, i) * args_.kv.head_dim_v;
+      for (int j = 0; j < args_.kv.head_dim_v; ++j) out[j] = r.acc[i * v_dim() + j] * scale;
+    }
+  }
+
+ private:
+  int row(const QueryTile& tile, int i) const { return tile.sequence->first_row + (tile.first + i) / group_; }
+  int position(const QueryTile& tile, int i) const { return tile.sequence->first_position + (tile.first + i) / group_; }
+  int head(const QueryTile& tile, int i) const { return tile.kv_head * group_ + (tile.first + i) % group_; }
+
+  const Kernels& k_;
+  const AttentionArgs& args_;
+  KvPage layout_;
+  int group_;
+};
+
+}  // namespace
+
+void CpuDevice::attention(const AttentionArgs& args) {
+  const TileWorker worker(k_, args);
+  std::vector<QueryTile> tiles = query_tiles(args, worker.group());
+  const int v_dim = worker.v_dim();
+  const auto few = static_cast<int>(tiles.size()) < 8 * threads();
+  if (!few || threads() == 1) {
+    pool_.run(static_cast<int>(tiles.size()), [&](int piece, int thread) {
+      // Later rows see more keys: the longest pieces go first, so that the end of the op is even.
+      const QueryTile& tile = tiles[tiles.size() - 1 - zu(piece)];
+      float* scores = scratch(thread, TileWorker::scratch_floats(v_dim));
+      float* part = scores + zu(kQueriesPerTile) * kAttentionSplit;
+      float max[kQueriesPerTile], sum[kQueriesPerTile];
+      Running running;
+      running.acc = part + zu(kQueriesPerTile * v_dim);
+      worker.start(tile, running);
+      for (int s = tile.first_split; s < tile.end_split && !pool_.cancelled(); ++s) {
+        worker.split(tile, s, scores, max, sum, part);
+        worker.merge(tile, running, max, sum, part);
+      }
+      worker.finish(tile, running);
+    });
+    return;
+  }
+  // Few tiles (decode): the splits are pieces of their own; their results are merged afterwards in the same order.
+  std::vector<std::pair<std::size_t, int>> work;
+  std::size_t floats = 0;
+  const std::size_t per_split = zu(kQueriesPerTile) * (2 + zu(v_dim));
+  for (std::size_t t = 0; t < tiles.size(); ++t) {
+    tiles[t].partial = floats;
+    for (int s = tiles[t].first_split; s < tiles[t].end_split; ++s, floats += per_split) work.emplace_back(t, s);
+  }
+  if (partials_.size() < floats) partials_.resize(floats);
+  const auto place = [&](const QueryTile& tile, int s) { return partials_.data() + tile.partial + zu(s - tile.first_split) * per_split; };
+  pool_.run(static_cast<int>(work.size()), [&](int piece, int thread) {
+    const auto& [t, s] = work[zu(piece)];
+    float* to = place(tiles[t], s);
+    worker.split(tiles[t], s, scratch(thread, TileWorker::scratch_floats(v_dim)), to, to + kQueriesPerTile, to + 2 * kQueriesPerTile);
+  });
+  if (pool_.cancelled()) return;
+  pool_.run(static_cast<int>(tiles.size()), [&](int piece, int thread) {
+    const QueryTile& tile = tiles[zu(piece)];
+    Running running;
+    running.acc = scratch(thread, TileWorker::scratch_floats(v_dim));
+    worker.start(tile, running);
+    for (int s = tile.first_split; s < tile.end_split; ++s) {
+      const float* from = place(tile, s);
+      worker.merge(tile, running, from, from + kQueriesPerTile, from + 2 * kQueriesPerTile);
+    }
+    worker.finish(tile, running);
+  });
+}
+
+}  // namespace tg::cpu

@@ -1,0 +1,102 @@
+#include "engine/device/cpu/cpu_device.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "engine/device/cpu/processor.h"
+
+namespace tg::cpu {
+
+std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  void* memory = std::aligned_alloc(kLine, round_up_bytes(bytes == 0 ? kLine : bytes, kLine));
+  if (memory == nullptr) throw std::bad_alloc();
+  std::memset(memory, 0, round_up_bytes(bytes == 0 ? kLine : bytes, kLine));
+  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+}
+
+CpuDevice::CpuDevice(const Kernels& kernels, int threads)
+    : k_(kernels), pool_(threads), scratch_(zu(threads)), scratch_floats_(zu(threads)) {}
+
+std::string CpuDevice::name() const {
+  return "CPU · " + processor_name() + " · " + k_.label + " · " + std::to_string(threads()) +
+         (threads() == 1 ? " thread" : " threads");
+}
+
+void CpuDevice::copy_to_host(void* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+void CpuDevice::copy_from_host(std::byte* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+Mat CpuDevice::matrix(std::shared_ptr<std::byte>& storage, int rows, int cols) {
+  const std::size_t stride = zu(round_up(cols, 16)), bytes = stride * zu(rows) * sizeof(float);
+  struct Sized {  // remembers its size, so that a matrix is reallocated only when it grows
+    std::size_t bytes;
+    std::shared_ptr<std::byte> memory;
+    void operator()(std::byte*) const {}
+  };
+  const Sized* held = std::get_deleter<Sized>(storage);
+  if (held == nullptr || held->bytes < bytes) {
+    std::shared_ptr<std::byte> memory = allocate_zeroed(bytes);
+    std::byte* data = memory.get();
+    storage = std::shared_ptr<std::byte>(data, Sized{bytes, std::move(memory)});
+  }
+  return {reinterpret_cast<float*>(storage.get()), rows, cols, stride};
+}
+
+std::unique_ptr<Activations> CpuDevice::activations(int max_rows, int max_cols) {
+  auto a = std::make_unique<CpuActivations>();
+  a->f32 = matrix(a->f32_storage, max_rows, max_cols);
+  a->block_stride = zu(max_cols + 31) / 32;
+  a->block_storage = allocate_zeroed(zu(max_rows) * a->block_stride * sizeof(ActBlock));
+  a->blocks = reinterpret_cast<ActBlock*>(a->block_storage.get());
+  return a;
+}
+
+std::size_t CpuDevice::kv_layer_bytes(const KvLayerShape& shape) const {
+  return KvPage(shape).head_bytes * zu(shape.n_kv_heads);
+}
+
+Result<std::unique_ptr<Weight>> CpuDevice::upload(const WeightSource& source) {
+  const FormatInfo* info = format_info(source.format);
+  if (info == nullptr || !info->weights || source.rows <= 0 || source.cols <= 0 || source.experts <= 0 ||
+      zu(source.cols) % info->block_elements != 0) {
+    return make_error(ErrorCode::unsupported, "The matrix " + source.name + " has a format or shape that is not supported.");
+  }
+  auto w = std::make_unique<CpuWeight>();
+  w->format = source.format;
+  w->rows = source.rows;
+  w->cols = source.cols;
+  w->experts = source.experts;
+  w->scale = source.scale;
+  w->bytes = row_bytes(*info, zu(source.cols)) * zu(source.rows);
+  w->expert_bytes = w->bytes;
+  if (source.data.size() < w->bytes * zu(source.experts)) {
+    return make_error(ErrorCode::bad_file, "The matrix " + source.name + " is shorter than its shape says.");
+  }
+  w->file = source.data;
+  return std::unique_ptr<Weight>(std::move(w));
+}
+
+float* CpuDevice::scratch(int thread, std::size_t floats) {
+  const auto t = zu(thread);
+  if (scratch_floats_[t] < floats) {
+    scratch_[t] = allocate_zeroed(floats * sizeof(float));
+    scratch_floats_[t] = floats;
+  }
+  return reinterpret_cast<float*>(scratch_[t].get());
+}
+
+}  // namespace tg::cpu
+
+namespace tg {
+
+Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
+  const cpu::Kernels* kernels = cpu::kernels_by_name(options.kernels);
+  if (kernels == nullptr) {
+    return make_error(ErrorCode::unsupported, "This processor cannot run the kernels \"" + options.kernels + "\".");
+  }
+  const int threads = options.threads > 0 ? std::min(options.threads, 256) : cpu::physical_cores();
+  return std::unique_ptr<Device>(std::make_unique<cpu::CpuDevice>(*kernels, threads));
+}
+
+}  // namespace tg

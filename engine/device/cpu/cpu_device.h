@@ -1,0 +1,101 @@
+// The CPU backend: cuts every op into pieces for the thread pool and calls the kernels of the chosen instruction set.
+// Results depend on the kernel table only, never on the number of threads or on how a batch was put together.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/device/cpu/kernels.h"
+#include "engine/device/cpu/thread_pool.h"
+
+namespace tg::cpu {
+
+// Zeroed memory, aligned to a cache line.
+std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes);
+
+class CpuActivations : public Activations {
+ public:
+  Mat f32;                       // [max_rows, max_cols]
+  std::shared_ptr<std::byte> f32_storage, block_storage;
+  ActBlock* blocks = nullptr;    // [max_rows, max_cols / 32]
+  std::size_t block_stride = 0;
+  ActView view() const { return {f32.data, f32.stride, blocks, block_stride, nullptr, rows}; }
+};
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice(const Kernels& kernels, int threads);
+
+  std::string name() const override;
+  std::string backend() const override { return "cpu"; }
+  std::string kernel_variant() const override { return k_.variant; }
+  int threads() const override { return pool_.threads(); }
+  void set_cancel(const std::atomic<bool>* flag) override { pool_.set_cancel(flag); }
+
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override { return allocate_zeroed(bytes); }
+  void copy_to_host(void* to, const std::byte* from, std::size_t bytes) override;
+  void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override;
+  Mat matrix(std::shared_ptr<std::byte>& storage, int rows, int cols) override;
+  Result<std::unique_ptr<Weight>> upload(const WeightSource& source) override;
+  std::unique_ptr<Activations> activations(int max_rows, int max_cols) override;
+  std::size_t kv_layer_bytes(const KvLayerShape& shape) const override;
+
+  void embed(const Weight& table, std::span<const TokenId> tokens, float scale, Mat out) override;
+  void norm(Mat in, const NormSpec& spec, Mat out) override;
+  void norm_heads(Mat x, int head_dim, const NormSpec& spec) override;
+  void prepare(Mat in, Activations& out) override;
+  void norm_prepare(Mat in, const NormSpec& spec, Activations& out) override;
+  void matmul(const Activations& x, std::span<const MatmulTask> tasks) override;
+  void glu(const Activations& x, const GluTask& task, Activations& out) override;
+  void rope_store(const RopeStoreArgs& args) override;
+  void attention(const AttentionArgs& args) override;
+  void moe(const MoeArgs& args) override;
+  void delta_net(const DeltaNetArgs& args) override;
+  void short_conv(const ShortConvArgs& args) override;
+
+  void add(Mat x, Mat y, float y_scale) override;
+  void scale(Mat x, float factor) override;
+  void multiply(Mat x, Mat y) override;
+  void activate(Mat x, Activation activation) override;
+  void gate_sigmoid(Mat x, Mat gate) override;
+  void gate_silu(Mat x, Mat gate) override;
+  void softcap(Mat x, float cap) override;
+
+  DeviceLimits measure_limits() override;
+
+ private:
+  struct RopeTable {  // cos and sin of the positions of one step, shared by its layers
+    std::vector<float> inv_freq, cosine, sine;
+    std::vector<int> positions;
+    float magnitude = 0;
+    std::uint64_t used = 0;
+  };
+  // Calls f(row) for every row, several rows a piece: at least ~16k elements, so that small ops do not pay for waking threads.
+  template <class F>
+  void for_rows(int rows, int row_cost, F&& f) {
+    const int per_piece = std::max(1, 16384 / std::max(1, row_cost)), pieces = (rows + per_piece - 1) / per_piece;
+    pool_.run(pieces, [&](int piece, int) {
+      for (int r = piece * per_piece; r < std::min(rows, (piece + 1) * per_piece); ++r) f(r);
+    });
+  }
+  void finish_row(float* f32, ActBlock* blocks, int cols) const;
+  void quantise_rows(CpuActivations& x, int cols);
+  float* scratch(int thread, std::size_t floats);
+  void finish_task(const MatmulTask& task, int row0, int rows, int column, const float* values);
+  const RopeTable& rope_table(const RopeSpec& rope, std::span<const SequenceRows> sequences);
+  void expert_rows(const MoeArgs& args, int expert, std::span<const int> rows, std::span<float* const> targets);
+
+  const Kernels& k_;
+  ThreadPool pool_;
+  std::vector<std::shared_ptr<std::byte>> scratch_;
+  std::vector<std::size_t> scratch_floats_;
+  std::vector<float> partials_;   // attention results of splits, before they are merged
+  std::vector<RopeTable> ropes_;
+  std::uint64_t rope_clock_ = 0;
+  std::unique_ptr<Activations> moe_middle_;  // of one expert
+  int moe_rows_ = 0, moe_cols_ = 0;
+  std::shared_ptr<std::byte> moe_results_;
+  bool float_weights_ = false, int_weights_ = false;  // which form of activations any weight needs
+};
+
+}  // namespace tg::cpu

@@ -1,0 +1,65 @@
+#include "engine/device/cpu/processor.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace tg::cpu {
+namespace {
+
+#if defined(__linux__)
+std::string cpuinfo(std::string_view key) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.compare(0, key.size(), key) != 0) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
+}
+
+// Two hardware threads of one core share its multipliers: one of them is enough.
+int count_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  std::set<std::string> cores;
+  for (std::size_t i = 0; i < CPU_SETSIZE; ++i) {
+    if (!CPU_ISSET(i, &allowed)) continue;
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(i) + "/topology/thread_siblings_list");
+    std::string siblings;
+    if (!std::getline(file, siblings)) siblings = std::to_string(i);
+    cores.insert(siblings);
+  }
+  return static_cast<int>(cores.size());
+}
+#else
+std::string cpuinfo(std::string_view) { return {}; }
+int count_cores() { return 0; }
+#endif
+
+}  // namespace
+
+std::string processor_name() {
+  std::string name = cpuinfo("model name");
+  return name.empty() ? "unknown processor" : name;
+}
+
+int physical_cores() {
+  const int cores = count_cores();
+  return cores > 0 ? cores : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::vector<std::string> available_kernels() { return {"scalar"}; }
+
+const Kernels* kernels_by_name(std::string_view name) {
+  if (name == "auto" || name == "scalar") return &scalar_kernels();
+  return nullptr;
+}
+
+}  // namespace tg::cpu

@@ -1,0 +1,281 @@
+// The obvious twin of every kernel: plain loops, one element after the other. It is the oracle of the tests and `selfcheck`,
+// and what runs on a processor that none of the fast tables fits.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "engine/device/cpu/half.h"
+#include "engine/device/cpu/kernels.h"
+#include "engine/device/cpu/math.h"
+
+namespace tg::cpu {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+void norm(const float* in, const NormSpec& spec, float* out, int n) {
+  double mean = 0, squares = 0;
+  if (spec.kind == NormKind::layer) {
+    for (int i = 0; i < n; ++i) mean += static_cast<double>(in[i]);
+    mean /= n;
+  }
+  for (int i = 0; i < n; ++i) {
+    const double x = static_cast<double>(in[i]) - mean;
+    squares += x * x;
+  }
+  const auto scale = static_cast<float>(1.0 / std::sqrt(squares / n + static_cast<double>(spec.eps)));
+  const auto shift = static_cast<float>(mean);
+  for (int i = 0; i < n; ++i) {
+    float x = (in[i] - shift) * scale;
+    if (spec.weight != nullptr) x *= spec.weight[i];
+    if (spec.bias != nullptr) x += spec.bias[i];
+    out[i] = x;
+  }
+}
+
+void quantise(const float* in, int n, ActBlock* out) {
+  for (int b = 0; b < n / 32; ++b) {
+    const float* x = in + b * 32;
+    float largest = 0;
+    for (int i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(x[i]));
+    const float d = largest / 127.0F, inverse = d > 0 ? 1.0F / d : 0.0F;
+    ActBlock& block = out[b];
+    block.d = d;
+    block.sum = block.sum_low = 0;
+    for (int i = 0; i < 32; ++i) {
+      const float scaled = std::clamp(x[i] * inverse, -127.0F, 127.0F);
+      const int q = static_cast<int>(std::nearbyint(scaled));
+      block.q[i] = static_cast<std::int8_t>(q);
+      block.sum += q;
+      if (i < 16) block.sum_low += q;
+    }
+    block.s = d * static_cast<float>(block.sum);
+  }
+}
+
+bool is_float(Format format) { return format == Format::F32 || format == Format::F16 || format == Format::BF16; }
+
+void file_row(const CpuWeight& w, int expert, int row, float* out) {
+  const std::size_t bytes = row_bytes(*format_info(w.format), zu(w.cols));
+  dequantise(w.format, {w.file.data() + zu(expert) * w.expert_bytes + zu(row) * bytes, bytes}, out, zu(w.cols));
+}
+
+double dot(const float* w, const ActView& x, int c, int cols, bool exact) {
+  double sum = 0;
+  if (exact) {
+    const float* a = x.f32 + zu(x.at(c)) * x.f32_stride;
+    for (int k = 0; k < cols; ++k) sum += static_cast<double>(w[k]) * static_cast<double>(a[k]);
+    return sum;
+  }
+  const ActBlock* a = x.blocks + zu(x.at(c)) * x.block_stride;
+  for (int b = 0; b < cols / 32; ++b) {
+    double part = 0;
+    for (int i = 0; i < 32; ++i) part += static_cast<double>(w[b * 32 + i]) * a[b].q[i];
+    sum += part * static_cast<double>(a[b].d);
+  }
+  return sum;
+}
+
+void matmul(const CpuWeight& w, int expert, int row0, int rows, const ActView& x, float* out, std::size_t stride, float* scratch) {
+  for (int r = 0; r < rows; ++r) {
+    file_row(w, expert, row0 + r, scratch);
+    for (int c = 0; c < x.n; ++c) out[zu(c) * stride + zu(r)] = static_cast<float>(dot(scratch, x, c, w.cols, is_float(w.format)));
+  }
+}
+
+std::size_t matmul_scratch(int cols) { return zu(cols); }
+
+void row_values(const CpuWeight& w, int row, float* out) { file_row(w, 0, row, out); }
+
+void activate(float* x, int n, Activation activation) {
+  for (int i = 0; i < n; ++i) x[i] = activate_f(x[i], activation);
+}
+
+void glu(const float* gate, const float* up, float* out, int n, Activation activation) {
+  for (int i = 0; i < n; ++i) out[i] = glu_f(gate[i], up[i], activation);
+}
+
+void rotate(float* head, const float* cosine, const float* sine, int n_dims, RopeLayout layout) {
+  const int half = n_dims / 2;
+  for (int i = 0; i < half; ++i) {
+    float& a = layout == RopeLayout::norm ? head[2 * i] : head[i];
+    float& b = layout == RopeLayout::norm ? head[2 * i + 1] : head[i + half];
+    const float x = a, y = b;
+    a = x * cosine[i] - y * sine[i];
+    b = x * sine[i] + y * cosine[i];
+  }
+}
+
+// ---- Keys and values in pages -------------------------------------------------------------------------------------------
+void put(std::byte* at, KvType type, float value) {
+  if (type == KvType::f32) {
+    std::memcpy(at, &value, 4);
+    return;
+  }
+  const std::uint16_t h = type == KvType::f16 ? float_to_half(value) : float_to_bf16(value);
+  std::memcpy(at, &h, 2);
+}
+
+float get(const std::byte* at, KvType type) {
+  if (type == KvType::f32) {
+    float f;
+    std::memcpy(&f, at, 4);
+    return f;
+  }
+  std::uint16_t h;
+  std::memcpy(&h, at, 2);
+  return type == KvType::f16 ? half_to_float(h) : bf16_to_float(h);
+}
+
+// q8_0 of 32 values (missing ones are 0): d is the half that is stored, so reading back gives exactly d * q.
+struct Quant32 {
+  std::uint16_t d = 0;
+  std::int8_t q[32] = {};
+};
+Quant32 quantise32(const float* x, int n) {
+  Quant32 out;
+  float largest = 0;
+  for (int i = 0; i < n; ++i) largest = std::max(largest, std::fabs(x[i]));
+  out.d = float_to_half(largest / 127.0F);
+  const float d = half_to_float(out.d), inverse = d > 0 ? 1.0F / d : 0.0F;
+  for (int i = 0; i < n; ++i) out.q[i] = static_cast<std::int8_t>(std::nearbyint(std::clamp(x[i] * inverse, -127.0F, 127.0F)));
+  return out;
+}
+
+constexpr int kGroupBytes = kKeyBlock * 2 + kKeyBlock * 32;  // one group of 32 dimensions in a q8_0 key block
+
+void store_k(const StoreRow& row, std::byte* block) {
+  const int lane = row.token % kKeyBlock;
+  if (row.type != KvType::q8_0) {
+    const int bytes = element_bytes(row.type);
+    for (int i = 0; i < row.head_dim; ++i) put(block + zu((i * kKeyBlock + lane) * bytes), row.type, row.values[i]);
+    return;
+  }
+  for (int g = 0; g * 32 < row.head_dim; ++g) {
+    const Quant32 quant = quantise32(row.values + g * 32, std::min(32, row.head_dim - g * 32));
+    std::byte* group = block + g * kGroupBytes;
+    std::memcpy(group + lane * 2, &quant.d, 2);
+    for (int i = 0; i < 32; ++i) group[kKeyBlock * 2 + (i / 4 * kKeyBlock + lane) * 4 + i % 4] = static_cast<std::byte>(quant.q[i] + 128);
+  }
+}
+
+float key_value(const std::byte* block, const AttentionTile& t, int dim, int lane) {
+  if (t.kv.k_type != KvType::q8_0) {
+    return get(block + zu((dim * kKeyBlock + lane) * element_bytes(t.kv.k_type)), t.kv.k_type);
+  }
+  const std::byte* group = block + dim / 32 * kGroupBytes;
+  const int i = dim % 32, q = std::to_integer<int>(group[kKeyBlock * 2 + (i / 4 * kKeyBlock + lane) * 4 + i % 4]) - 128;
+  return get(group + lane * 2, KvType::f16) * static_cast<float>(q);
+}
+
+void store_v(const StoreRow& row, std::byte* part, int padded) {
+  if (row.type != KvType::q8_0) {
+    const int bytes = element_bytes(row.type);
+    for (int i = 0; i < row.head_dim; ++i) put(part + zu((row.token * padded + i) * bytes), row.type, row.values[i]);
+    return;
+  }
+  const int groups = padded / 32;
+  for (int g = 0; g < groups; ++g) {
+    const Quant32 quant = quantise32(row.values + g * 32, std::min(32, row.head_dim - g * 32));
+    std::memcpy(part + zu(row.token * groups + g) * 2, &quant.d, 2);
+    std::memcpy(part + zu(kPageTokens * groups) * 2 + zu(row.token * padded + g * 32), quant.q, 32);
+  }
+}
+
+float value_of(const std::byte* part, KvType type, int padded, int token, int dim) {
+  if (type != KvType::q8_0) return get(part + zu((token * padded + dim) * element_bytes(type)), type);
+  const int groups = padded / 32;
+  const std::byte q = part[zu(kPageTokens * groups) * 2 + zu(token * padded + dim)];
+  return get(part + zu(token * groups + dim / 32) * 2, KvType::f16) * static_cast<float>(std::to_integer<std::int8_t>(q));
+}
+
+void attend_one(const AttentionTile& t, int m, const KvPage& layout) {
+  const int begin = std::max(t.first_key[m], t.split_begin), end = std::min(t.end_key[m], t.split_end);
+  float* scores = t.scores + zu(m) * kAttentionSplit;
+  float* out = t.out + zu(m) * t.out_stride;
+  std::fill_n(out, layout.v_dim, 0.0F);
+  t.max[m] = kMinusInfinity;
+  t.sum[m] = 0;
+  for (int key = begin; key < end; ++key) {
+    const int token = key % kPageTokens;
+    const std::byte* block = t.pages[key / kPageTokens] + t.layer_offset + layout.k_block(t.kv_head, token);
+    float score = 0;
+    for (int i = 0; i < t.kv.head_dim_k; ++i) score += t.q[m][i] * key_value(block, t, i, token % kKeyBlock);
+    if (t.softcap > 0) score = t.softcap * tanh_f(score / t.softcap);
+    scores[key - begin] = score;
+    t.max[m] = std::max(t.max[m], score);
+  }
+  for (int key = begin; key < end; ++key) {
+    const float p = exp_f(scores[key - begin] - t.max[m]);
+    const std::byte* part = t.pages[key / kPageTokens] + t.layer_offset + layout.v_part(t.kv_head);
+    t.sum[m] += p;
+    for (int i = 0; i < t.kv.head_dim_v; ++i) out[i] += p * value_of(part, t.kv.v_type, layout.v_dim, key % kPageTokens, i);
+  }
+}
+
+void attention(const AttentionTile& tile) {
+  const KvPage layout(tile.kv);
+  for (int m = 0; m < tile.n; ++m) attend_one(tile, m, layout);
+}
+
+void merge(float& max, float& sum, float* acc, float max2, float sum2, const float* acc2, int n) {
+  if (max2 == kMinusInfinity) return;  // the split holds no visible key: exactly nothing
+  const float top = std::max(max, max2), a = exp_f(max - top), b = exp_f(max2 - top);
+  for (int i = 0; i < n; ++i) acc[i] = acc[i] * a + acc2[i] * b;
+  sum = sum * a + sum2 * b;
+  max = top;
+}
+
+std::uint64_t read_bytes(const std::byte* data, std::size_t bytes) {
+  std::uint64_t sum = 0, word = 0;
+  for (std::size_t i = 0; i + 8 <= bytes; i += 8) {
+    std::memcpy(&word, data + i, 8);
+    sum += word;
+  }
+  return sum;
+}
+
+// The scalar table multiplies in double, whatever the format: both probes are the same loop.
+double multiply_work(int rounds) {
+  volatile double factor = 0.999;
+  double acc[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  const double f = factor;
+  for (int i = 0; i < rounds; ++i) {
+    for (double& a : acc) a = a * f + 0.5;
+  }
+  double sum = 0;
+  for (double a : acc) sum += a;
+  factor = sum;
+  return 16.0 * rounds;
+}
+
+}  // namespace
+
+const Kernels& scalar_kernels() {
+  static const Kernels table = [] {
+    Kernels k;
+    k.variant = "scalar.1";
+    k.label = "scalar";
+    k.norm = norm;
+    k.quantise = quantise;
+    k.matmul = matmul;
+    k.matmul_scratch = matmul_scratch;
+    k.row_values = row_values;
+    k.activate = activate;
+    k.glu = glu;
+    k.rotate = rotate;
+    k.store_k = store_k;
+    k.store_v = store_v;
+    k.attention = attention;
+    k.merge = merge;
+    k.read_bytes = read_bytes;
+    k.int8_work = multiply_work;
+    k.f32_work = multiply_work;
+    return k;
+  }();
+  return table;
+}
+
+}  // namespace tg::cpu
