@@ -9,10 +9,12 @@
 
 namespace tg::storage {
 
+class Sql;
+
 class ChatStore {
  public:
   explicit ChatStore(Database* database) : database_(database) {}
-  Database* database() const { return database_; }          // null: the database could not be opened, every call fails
+  Database* database() const { return database_; }          // null: the database could not be opened, every call answers a Failure
 
   // Runs CALLS in one transaction; a Failure they return undoes all of them.
   Status atomically(const std::function<Status()>& calls);
@@ -43,7 +45,7 @@ class ChatStore {
 
   // ---- messages
   Outcome<QVector<Message>> messages(const QString& chatId);  // the whole tree, in order of creation (parents before children)
-  Outcome<QVector<Turn>> turns(const QString& chatId);        // in order of their messages
+  Outcome<QVector<Turn>> turns(const QString& chatId);        // in order of their messages; without samples, turn() has them
   Outcome<std::optional<Turn>> turn(const QString& messageId);
   Status addMessage(const Message& message);                // becomes the selected version; touches the chat
   Status updateMessage(const Message& message);             // text, thinking, state, error, ids; for an answer without a turn row
@@ -76,6 +78,13 @@ class ChatStore {
   Status setEnergyProfile(const EnergyProfile& profile);
 
  private:
+  QSqlDatabase& connection();
+  Status one(Sql& sql);                                      // runs a change that must hit a row
+  Outcome<QVector<Chat>> chatsWhere(const QString& condition, const QString& value);
+  Status insertMessage(const Message& message);
+  Status insertTurn(const Turn& turn);
+  Status eraseChat(const QString& chatId);
+  Status forgetErased();
   Database* database_;
   int depth_ = 0;                                           // of atomically()
 };

@@ -3,12 +3,13 @@
 // Ownership: owns its connection; closes it in the destructor after a checkpoint.
 // Errors: open() answers a Failure only when there is nothing to work with; everything else is told by the report.
 #pragma once
-#include <QSqlDatabase>
 #include <QString>
 #include <QStringList>
 #include <memory>
 
 #include "storage/result.h"
+
+class QSqlDatabase;
 
 namespace tg::storage {
 
@@ -36,8 +37,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  const OpenReport& report() const { return report_; }
-  QSqlDatabase& connection() { return connection_; }
+  const OpenReport& report() const;
+  QSqlDatabase& connection();                              // for storage/ itself
   Outcome<QString> backup(const QString& target = QString());  // VACUUM INTO, then checked; empty target: into backups/. Gives the file
   Outcome<QStringList> check();                            // integrity_check, foreign keys, search index; empty list: sound
   Status repairSearch();                                   // builds the search index anew from the messages
@@ -49,12 +50,9 @@ class Database {
   static Status restore(const QString& folder, const QString& backupFile);
 
  private:
-  Database() = default;
-  friend class Opening;
-  QSqlDatabase connection_;
-  QString name_;                                           // of the Qt connection
-  OpenReport report_;
-  std::shared_ptr<void> copy_;                             // a temporary copy, when a read-only profile has a log to replay
+  struct Private;
+  explicit Database(std::unique_ptr<Private> d);
+  std::unique_ptr<Private> d_;
 };
 
 }  // namespace tg::storage

@@ -18,7 +18,7 @@ class StoreThread {
   ~StoreThread();                                           // close()
   QFuture<Outcome<OpenReport>> opened() const;              // ready when the file is open, migrated and recovered, or refused
 
-  // JOB: T(ChatStore&). If the database could not be opened the store answers every call with that Failure.
+  // JOB: T(ChatStore&). If the database could not be opened, every call of the store answers a Failure.
   template <class Job>
   auto run(Job job) -> QFuture<std::invoke_result_t<Job&, ChatStore&>> {
     using T = std::invoke_result_t<Job&, ChatStore&>;
