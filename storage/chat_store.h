@@ -80,7 +80,7 @@ class ChatStore {
  private:
   QSqlDatabase& connection();
   Status one(Sql& sql);                                      // runs a change that must hit a row
-  Outcome<QVector<Chat>> chatsWhere(const QString& condition, const QString& value);
+  Outcome<QVector<Chat>> chatsWhere(const QString& condition, const QStringList& values);
   Status insertMessage(const Message& message);
   Status insertTurn(const Turn& turn);
   Status eraseChat(const QString& chatId);

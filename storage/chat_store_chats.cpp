@@ -72,9 +72,9 @@ Status ChatStore::removeFolder(const QString& folderId) {
   return Sql(connection(), QStringLiteral("DELETE FROM folder WHERE id = ?")).text(folderId).status();
 }
 
-Outcome<QVector<Chat>> ChatStore::chatsWhere(const QString& condition, const QString& value) {
+Outcome<QVector<Chat>> ChatStore::chatsWhere(const QString& condition, const QStringList& values) {
   Sql rows(connection(), QStringLiteral("SELECT ") + kChatColumns + QStringLiteral(" FROM chat WHERE ") + condition);
-  if (!value.isNull()) rows.text(value);
+  for (const QString& value : values) rows.text(value);
   if (!rows.run()) return rows.failure();
   QVector<Chat> chats;
   while (rows.next()) chats.append(chatOf(rows));
@@ -83,20 +83,20 @@ Outcome<QVector<Chat>> ChatStore::chatsWhere(const QString& condition, const QSt
 }
 
 Outcome<QVector<Chat>> ChatStore::chats() {
-  return chatsWhere(QStringLiteral("deleted_at_ms IS NULL ORDER BY last_used_ms DESC, rowid DESC"), QString());
+  return chatsWhere(QStringLiteral("deleted_at_ms IS NULL ORDER BY last_used_ms DESC, rowid DESC"), {});
 }
 
 Outcome<QVector<Chat>> ChatStore::deletedChats() {
-  return chatsWhere(QStringLiteral("deleted_at_ms IS NOT NULL ORDER BY deleted_at_ms DESC, rowid DESC"), QString());
+  return chatsWhere(QStringLiteral("deleted_at_ms IS NOT NULL ORDER BY deleted_at_ms DESC, rowid DESC"), {});
 }
 
 Outcome<std::optional<Chat>> ChatStore::chat(const QString& chatId) {
-  return firstOf(chatsWhere(QStringLiteral("id = ?"), chatId.isNull() ? QStringLiteral("") : chatId));
+  return firstOf(chatsWhere(QStringLiteral("id = ?"), {chatId}));
 }
 
 Outcome<std::optional<Chat>> ChatStore::chatNamed(const QString& titleOrId) {
-  return firstOf(chatsWhere(QStringLiteral("deleted_at_ms IS NULL AND ?1 IN (id, title) ORDER BY id = ?1 DESC, last_used_ms DESC, rowid DESC LIMIT 1"),
-                            titleOrId.isNull() ? QStringLiteral("") : titleOrId));
+  return firstOf(chatsWhere(QStringLiteral("deleted_at_ms IS NULL AND (id = ? OR title = ?) ORDER BY id = ? DESC, last_used_ms DESC, rowid DESC LIMIT 1"),
+                            {titleOrId, titleOrId, titleOrId}));
 }
 
 Status ChatStore::createChat(const Chat& chat) {
@@ -168,7 +168,7 @@ Status ChatStore::removeChat(const QString& chatId) {
 }
 
 Outcome<int> ChatStore::emptyBin(qint64 deletedBeforeMs) {
-  const auto old = chatsWhere(QStringLiteral("deleted_at_ms < CAST(? AS INTEGER)"), QString::number(deletedBeforeMs));
+  const auto old = chatsWhere(QStringLiteral("deleted_at_ms < CAST(? AS INTEGER)"), {QString::number(deletedBeforeMs)});
   if (!old) return old.failure();
   if (old->isEmpty()) return 0;
   const auto removed = atomically([&]() -> Status {

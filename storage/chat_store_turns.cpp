@@ -188,7 +188,7 @@ Outcome<QVector<Turn>> turnsWhere(QSqlDatabase& connection, const QString& condi
     turns.append(std::move(turn));
   }
   if (rows.failed()) return rows.failure();
-  const auto lists = [&](const char16_t* columns, const char16_t* table) {
+  const auto lists = [&](const char16_t* columns, const char16_t* table) -> QString {
     return QStringLiteral("SELECT l.message_id, ") + QString::fromUtf16(columns) + QStringLiteral(" FROM turn t JOIN ") + QString::fromUtf16(table) +
            QStringLiteral(" l ON l.message_id = t.message_id WHERE ") + condition + QStringLiteral(" ORDER BY l.message_id, l.position");
   };

@@ -35,7 +35,6 @@ struct StoreThread::Private {
 };
 
 std::unique_ptr<Database> StoreThread::Private::open() {
-  opened.start();
   auto database = Database::open(options);
   if (!database) {
     opened.addResult(Outcome<OpenReport>(database.failure()));
@@ -80,6 +79,7 @@ void StoreThread::Private::work() {
 
 StoreThread::StoreThread(const OpenOptions& options) : d_(std::make_unique<Private>()) {
   d_->options = options;
+  d_->opened.start();
   d_->thread = std::thread([d = d_.get()] { d->work(); });
 }
 

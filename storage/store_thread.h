@@ -23,9 +23,9 @@ class StoreThread {
   auto run(Job job) -> QFuture<std::invoke_result_t<Job&, ChatStore&>> {
     using T = std::invoke_result_t<Job&, ChatStore&>;
     auto promise = std::make_shared<QPromise<T>>();
+    promise->start();                                       // waiting for a future that has not started returns at once, without a result
     QFuture<T> future = promise->future();
     enqueue([promise, job = std::move(job)](ChatStore& store) mutable {
-      promise->start();
       if constexpr (std::is_void_v<T>)
         job(store);
       else
