@@ -9,6 +9,7 @@ namespace tg {
 namespace {
 
 constexpr std::array kCommands{
+    Command{"logits", "Logits of given tokens", run_logits},
     Command{"dequantize", "Values of raw blocks of a weight format as float32", run_dequantize},
 };
 
