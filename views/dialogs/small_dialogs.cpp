@@ -16,7 +16,7 @@
 namespace tg {
 namespace {
 
-constexpr int kDaysInBin = 30;
+constexpr qint64 kDaysInBin = 30;
 
 QTableWidget* makeTable(const QString& name, const QString& spoken, const QStringList& headings, QWidget* parent) {
   auto* table = new QTableWidget(0, int(headings.size()), parent);
@@ -95,7 +95,8 @@ QString ShortcutSheet::asText() const {
 void ShortcutSheet::filter(const QString& words) {
   for (int row = 0; row < keys_.size(); ++row) {
     const Key& key = keys_[row];
-    table_->setRowHidden(row, !(key.area + QLatin1Char(' ') + key.action + QLatin1Char(' ') + key.keys).contains(words.trimmed(), Qt::CaseInsensitive));
+    const QString line = key.area + QLatin1Char(' ') + key.action + QLatin1Char(' ') + key.keys;
+    table_->setRowHidden(row, !line.contains(words.trimmed(), Qt::CaseInsensitive));
   }
 }
 
@@ -154,7 +155,7 @@ void RecentlyDeletedDialog::fill() {
     const ChatInfo& chat = shown_[row];
     const qint64 gone = chat.lastUsed.isValid() ? chat.lastUsed.daysTo(QDateTime::currentDateTime()) : 0;
     table_->setItem(row, 0, new QTableWidgetItem(chat.title));
-    table_->setItem(row, 1, new QTableWidgetItem(QString::number(qBound<qint64>(0, kDaysInBin - gone, kDaysInBin))));
+    table_->setItem(row, 1, new QTableWidgetItem(QString::number(qBound(qint64{0}, kDaysInBin - gone, kDaysInBin))));
   }
   if (!shown_.isEmpty()) table_->selectRow(0);
 }

@@ -55,7 +55,7 @@ QVariant ModelsTable::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole: return index.column() == State ? text(*model, State) : model->path;
     case Qt::DecorationRole: return index.column() == State && !model->refusal.isEmpty() ? QVariant(icon(QStringLiteral("warning"), Role::WarnText)) : QVariant();
     case Qt::TextAlignmentRole: return index.column() >= Size && index.column() <= TokenBytes && index.column() != FormatColumn ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
-    case Qt::AccessibleTextRole: return headerData(index.column(), Qt::Horizontal, Qt::DisplayRole).toString() + QLatin1Char(' ') + text(*model, index.column());
+    case Qt::AccessibleTextRole: return QString(headerData(index.column(), Qt::Horizontal, Qt::DisplayRole).toString() + QLatin1Char(' ') + text(*model, index.column()));
     default: return {};
   }
 }
