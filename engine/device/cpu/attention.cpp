@@ -12,7 +12,6 @@ namespace tg::cpu {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-constexpr int kQueriesPerTile = 24;  // scores of a tile and a split are 48 KiB
 
 float temperature(const RopeStoreArgs& args, int position) {
   if (args.temperature_base == 0) return 1.0F;
@@ -121,15 +120,15 @@ Visible visible_keys(const AttentionArgs& args, int position) {
 
 std::vector<QueryTile> query_tiles(const AttentionArgs& args, int group) {
   std::vector<QueryTile> tiles;
-  const int rows_per_tile = std::max(1, kQueriesPerTile / group);
+  const int rows_per_tile = std::max(1, kTileQueries / group);
   for (const SequenceRows& s : args.sequences) {
     for (int h = 0; h < args.kv.n_kv_heads; ++h) {
       for (int row = 0; row < s.n_rows; row += rows_per_tile) {
         const int rows = std::min(rows_per_tile, s.n_rows - row);
-        for (int part = 0; part < rows * group; part += kQueriesPerTile) {  // groups larger than a tile
+        for (int part = 0; part < rows * group; part += kTileQueries) {  // groups larger than a tile
           const int first = visible_keys(args, s.first_position + row).first / kAttentionSplit;
           const int end = (s.first_position + row + rows - 1) / kAttentionSplit + 1;
-          tiles.push_back({&s, h, row * group + part, std::min(kQueriesPerTile, rows * group - part), first, end});
+          tiles.push_back({&s, h, row * group + part, std::min(kTileQueries, rows * group - part), first, end});
         }
       }
     }
@@ -139,7 +138,7 @@ std::vector<QueryTile> query_tiles(const AttentionArgs& args, int group) {
 
 // Running result of the queries of a tile.
 struct Running {
-  float max[kQueriesPerTile], sum[kQueriesPerTile];
+  float max[kTileQueries], sum[kTileQueries];
   float* acc;  // [n][v_dim]
 };
 
@@ -148,11 +147,13 @@ class TileWorker {
   TileWorker(const Kernels& k, const AttentionArgs& args) : k_(k), args_(args), layout_(args.kv), group_(args.n_heads / args.kv.n_kv_heads) {}
   int group() const { return group_; }
   int v_dim() const { return layout_.v_dim; }
-  static std::size_t scratch_floats(int v_dim) { return zu(kQueriesPerTile) * (kAttentionSplit + 2 * zu(v_dim)); }
+  // Of one thread: scores, packed queries, one split's result, running result.
+  std::size_t scratch_floats() const { return zu(kTileQueries) * (kAttentionSplit + zu(packed_dim()) + 2 * zu(v_dim())); }
+  int packed_dim() const { return round_up(args_.kv.head_dim_k, 32); }
 
   void split(const QueryTile& tile, int split, float* scores, float* max, float* sum, float* out) const {
-    const float* q[kQueriesPerTile];
-    int first[kQueriesPerTile], end[kQueriesPerTile], last = 0;
+    const float* q[kTileQueries];
+    int first[kTileQueries], end[kTileQueries], last = 0;
     for (int i = 0; i < tile.n; ++i) {
       const Visible keys = visible_keys(args_, position(tile, i));
       q[i] = args_.q.row(row(tile, i)) + head(tile, i) * args_.kv.head_dim_k;
@@ -173,6 +174,7 @@ class TileWorker {
     t.split_end = std::min(t.split_begin + kAttentionSplit, last);
     t.softcap = args_.softcap;
     t.scores = scores;
+    t.packed = scores + zu(kTileQueries) * kAttentionSplit;
     t.max = max;
     t.sum = sum;
     t.out = out;
@@ -228,11 +230,11 @@ void CpuDevice::attention(const AttentionArgs& args) {
     pool_.run(static_cast<int>(tiles.size()), [&](int piece, int thread) {
       // Later rows see more keys: the longest pieces go first, so that the end of the op is even.
       const QueryTile& tile = tiles[tiles.size() - 1 - zu(piece)];
-      float* scores = scratch(thread, TileWorker::scratch_floats(v_dim));
-      float* part = scores + zu(kQueriesPerTile) * kAttentionSplit;
-      float max[kQueriesPerTile], sum[kQueriesPerTile];
+      float* scores = scratch(thread, worker.scratch_floats());
+      float* part = scores + zu(kTileQueries) * (kAttentionSplit + zu(worker.packed_dim()));
+      float max[kTileQueries], sum[kTileQueries];
       Running running;
-      running.acc = part + zu(kQueriesPerTile * v_dim);
+      running.acc = part + zu(kTileQueries * v_dim);
       worker.start(tile, running);
       for (int s = tile.first_split; s < tile.end_split && !pool_.cancelled(); ++s) {
         worker.split(tile, s, scores, max, sum, part);
@@ -245,7 +247,7 @@ void CpuDevice::attention(const AttentionArgs& args) {
   // Few tiles (decode): the splits are pieces of their own; their results are merged afterwards in the same order.
   std::vector<std::pair<std::size_t, int>> work;
   std::size_t floats = 0;
-  const std::size_t per_split = zu(kQueriesPerTile) * (2 + zu(v_dim));
+  const std::size_t per_split = zu(kTileQueries) * (2 + zu(v_dim));
   for (std::size_t t = 0; t < tiles.size(); ++t) {
     tiles[t].partial = floats;
     for (int s = tiles[t].first_split; s < tiles[t].end_split; ++s, floats += per_split) work.emplace_back(t, s);
@@ -255,17 +257,17 @@ void CpuDevice::attention(const AttentionArgs& args) {
   pool_.run(static_cast<int>(work.size()), [&](int piece, int thread) {
     const auto& [t, s] = work[zu(piece)];
     float* to = place(tiles[t], s);
-    worker.split(tiles[t], s, scratch(thread, TileWorker::scratch_floats(v_dim)), to, to + kQueriesPerTile, to + 2 * kQueriesPerTile);
+    worker.split(tiles[t], s, scratch(thread, worker.scratch_floats()), to, to + kTileQueries, to + 2 * kTileQueries);
   });
   if (pool_.cancelled()) return;
   pool_.run(static_cast<int>(tiles.size()), [&](int piece, int thread) {
     const QueryTile& tile = tiles[zu(piece)];
     Running running;
-    running.acc = scratch(thread, TileWorker::scratch_floats(v_dim));
+    running.acc = scratch(thread, worker.scratch_floats());
     worker.start(tile, running);
     for (int s = tile.first_split; s < tile.end_split; ++s) {
       const float* from = place(tile, s);
-      worker.merge(tile, running, from, from + kQueriesPerTile, from + 2 * kQueriesPerTile);
+      worker.merge(tile, running, from, from + kTileQueries, from + 2 * kTileQueries);
     }
     worker.finish(tile, running);
   });

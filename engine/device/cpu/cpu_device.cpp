@@ -5,15 +5,21 @@
 #include <new>
 
 #include "engine/device/cpu/processor.h"
+#include "engine/device/cpu/weight_tiles.h"
 
 namespace tg::cpu {
 
-std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes) {
+std::shared_ptr<std::byte> allocate_uninitialised(std::size_t bytes) {
   constexpr std::size_t kLine = 64;
   void* memory = std::aligned_alloc(kLine, round_up_bytes(bytes == 0 ? kLine : bytes, kLine));
   if (memory == nullptr) throw std::bad_alloc();
-  std::memset(memory, 0, round_up_bytes(bytes == 0 ? kLine : bytes, kLine));
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+}
+
+std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes) {
+  std::shared_ptr<std::byte> memory = allocate_uninitialised(bytes);
+  std::memset(memory.get(), 0, bytes);
+  return memory;
 }
 
 CpuDevice::CpuDevice(const Kernels& kernels, int threads)
@@ -56,6 +62,20 @@ std::size_t CpuDevice::kv_layer_bytes(const KvLayerShape& shape) const {
   return KvPage(shape).head_bytes * zu(shape.n_kv_heads);
 }
 
+// Copies the file's rows into tiles of 16; the threads share out the tiles.
+void CpuDevice::interleave(const WeightSource& source, CpuWeight& w) {
+  const int tiles = (w.rows + kTileRows - 1) / kTileRows;
+  const std::size_t row = w.bytes / zu(w.rows), tile = row * kTileRows;
+  w.interleaved = true;
+  w.expert_bytes = tile * zu(tiles);
+  w.tiles = allocate_uninitialised(w.expert_bytes * zu(w.experts));
+  pool_.run(tiles * w.experts, [&](int piece, int) {
+    const int expert = piece / tiles, t = piece % tiles;
+    const std::byte* rows = source.data.data() + zu(expert) * w.bytes + zu(t) * tile;
+    interleave_rows(w.format, w.cols, rows, std::min(kTileRows, w.rows - t * kTileRows), w.tiles.get() + zu(expert) * w.expert_bytes + zu(t) * tile);
+  });
+}
+
 Result<std::unique_ptr<Weight>> CpuDevice::upload(const WeightSource& source) {
   const FormatInfo* info = format_info(source.format);
   if (info == nullptr || !info->weights || source.rows <= 0 || source.cols <= 0 || source.experts <= 0 ||
@@ -73,7 +93,12 @@ Result<std::unique_ptr<Weight>> CpuDevice::upload(const WeightSource& source) {
   if (source.data.size() < w->bytes * zu(source.experts)) {
     return make_error(ErrorCode::bad_file, "The matrix " + source.name + " is shorter than its shape says.");
   }
-  w->file = source.data;
+  if (k_.interleaves(source.format)) {
+    interleave(source, *w);
+    if (source.release) source.release();
+  } else {
+    w->file = source.data;
+  }
   return std::unique_ptr<Weight>(std::move(w));
 }
 

@@ -10,7 +10,8 @@
 
 namespace tg::cpu {
 
-// Zeroed memory, aligned to a cache line.
+// Memory aligned to a cache line.
+std::shared_ptr<std::byte> allocate_uninitialised(std::size_t bytes);
 std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes);
 
 class CpuActivations : public Activations {
@@ -78,10 +79,10 @@ class CpuDevice final : public Device {
       for (int r = piece * per_piece; r < std::min(rows, (piece + 1) * per_piece); ++r) f(r);
     });
   }
+  void interleave(const WeightSource& source, CpuWeight& w);
   void finish_row(float* f32, ActBlock* blocks, int cols) const;
   void quantise_rows(CpuActivations& x, int cols);
   float* scratch(int thread, std::size_t floats);
-  void finish_task(const MatmulTask& task, int row0, int rows, int column, const float* values);
   const RopeTable& rope_table(const RopeSpec& rope, std::span<const SequenceRows> sequences);
   void expert_rows(const MoeArgs& args, int expert, std::span<const int> rows, std::span<float* const> targets);
 

@@ -5,15 +5,30 @@
 
 #include "engine/device/cpu/cpu_device.h"
 #include "engine/device/cpu/math.h"
+#include "engine/device/cpu/weight_tiles.h"
 
 namespace tg::cpu {
+
+namespace {
+
+// Exact values of one row, also where the rows are in tiles.
+void row_values(const CpuWeight& w, int row, float* out) {
+  const std::size_t bytes = w.bytes / zu(w.rows);
+  if (!w.interleaved) return dequantise(w.format, w.file.subspan(zu(row) * bytes, bytes), out, zu(w.cols));
+  std::vector<std::byte> file_row(bytes);
+  const std::byte* tile = w.tiles.get() + zu(row / kTileRows) * bytes * kTileRows;
+  extract_row(w.format, w.cols, tile, row % kTileRows, file_row.data());
+  dequantise(w.format, file_row, out, zu(w.cols));
+}
+
+}  // namespace
 
 void CpuDevice::embed(const Weight& table, std::span<const TokenId> tokens, float scale, Mat out) {
   const auto& w = static_cast<const CpuWeight&>(table);
   const float factor = scale * w.scale;
   for_rows(static_cast<int>(tokens.size()), w.cols * 4, [&](int r) {
     const TokenId id = std::clamp(tokens[zu(r)], 0, w.rows - 1);
-    k_.row_values(w, id, out.row(r));
+    row_values(w, id, out.row(r));
     if (factor != 1.0F) {
       for (int i = 0; i < w.cols; ++i) out.row(r)[i] *= factor;
     }
@@ -55,18 +70,6 @@ void CpuDevice::finish_row(float* f32, ActBlock* blocks, int cols) const {
   if (cols % 32 == 0) k_.quantise(f32, cols, blocks);
 }
 
-void CpuDevice::finish_task(const MatmulTask& task, int row0, int rows, int column, const float* values) {
-  const auto& w = static_cast<const CpuWeight&>(*task.weight);
-  float* out = task.out.row(column) + row0;
-  float y[kPieceRows];
-  const float factor = task.scale * w.scale;
-  const float* bias = task.bias != nullptr ? task.bias + row0 : nullptr;
-  for (int r = 0; r < rows; ++r) y[r] = values[r] * factor;
-  for (int r = 0; bias != nullptr && r < rows; ++r) y[r] += bias[r];
-  if (task.activation != Activation::none) k_.activate(y, rows, task.activation);
-  for (int r = 0; r < rows; ++r) out[r] = task.add ? out[r] + y[r] : y[r];
-}
-
 void CpuDevice::matmul(const Activations& x, std::span<const MatmulTask> tasks) {
   const auto& a = static_cast<const CpuActivations&>(x);
   const ActView view = a.view();
@@ -79,7 +82,8 @@ void CpuDevice::matmul(const Activations& x, std::span<const MatmulTask> tasks) 
     const int row0 = (piece - first[t]) * kPieceRows, rows = std::min(kPieceRows, w.rows - row0);
     float* values = scratch(thread, zu(view.n) * kPieceRows + k_.matmul_scratch(w.cols));
     k_.matmul(w, task.expert, row0, rows, view, values, kPieceRows, values + zu(view.n) * kPieceRows);
-    for (int c = 0; c < view.n; ++c) finish_task(task, row0, rows, c, values + zu(c) * kPieceRows);
+    const Epilogue epilogue{task.scale * w.scale, task.bias != nullptr ? task.bias + row0 : nullptr, task.activation, task.add};
+    for (int c = 0; c < view.n; ++c) k_.finish(epilogue, values + zu(c) * kPieceRows, rows, task.out.row(c) + row0);
   });
 }
 
@@ -98,10 +102,12 @@ void CpuDevice::glu(const Activations& x, const GluTask& task, Activations& out)
     float* u = g + part;
     k_.matmul(gate, 0, row0, rows, view, g, kPieceRows, u + part);
     k_.matmul(up, 0, row0, rows, view, u, kPieceRows, u + part);
+    const Epilogue gate_end{gate.scale, task.gate_bias != nullptr ? task.gate_bias + row0 : nullptr, Activation::none, false};
+    const Epilogue up_end{up.scale, task.up_bias != nullptr ? task.up_bias + row0 : nullptr, Activation::none, false};
     for (int c = 0; c < view.n; ++c) {
       float *gc = g + zu(c) * kPieceRows, *uc = u + zu(c) * kPieceRows, *target = o.f32.row(c) + row0;
-      for (int r = 0; r < rows; ++r) gc[r] = gc[r] * gate.scale + (task.gate_bias != nullptr ? task.gate_bias[row0 + r] : 0.0F);
-      for (int r = 0; r < rows; ++r) uc[r] = uc[r] * up.scale + (task.up_bias != nullptr ? task.up_bias[row0 + r] : 0.0F);
+      k_.finish(gate_end, gc, rows, gc);
+      k_.finish(up_end, uc, rows, uc);
       k_.glu(gc, uc, target, rows, task.activation);
       if (rows == kPieceRows) k_.quantise(target, kPieceRows, o.blocks + zu(c) * o.block_stride + piece);
     }

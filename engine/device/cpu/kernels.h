@@ -25,7 +25,7 @@ struct ActView {
   std::size_t block_stride = 0;       // blocks
   const int* index = nullptr;
   int n = 0;
-  int at(int c) const { return index != nullptr ? index[c] : c; }
+  TG_ALWAYS_INLINE int at(int c) const { return index != nullptr ? index[c] : c; }
 };
 
 // A weight as the CPU keeps it: the file's bits, permuted into tiles of 16 rows or (interleaved = false) left as in the file.
@@ -36,13 +36,15 @@ class CpuWeight : public Weight {
   std::span<const std::byte> file;          // the file's bytes where they are still used
   std::shared_ptr<std::byte> tiles;         // own copy where interleaved
   std::size_t expert_bytes = 0;             // from one expert to the next, in tiles or file
-  const std::byte* expert_data(int expert) const {
+  TG_ALWAYS_INLINE const std::byte* expert_data(int expert) const {
     return (interleaved ? tiles.get() : file.data()) + zu(expert) * expert_bytes;
   }
 };
 
 inline constexpr int kTileRows = 16;
 inline constexpr int kPieceRows = 32;  // rows of a weight per unit of work: two tiles, and one ActBlock of a following op
+
+inline constexpr int kTileQueries = 24;  // most queries of an attention tile; its scores of a split are 48 KiB
 
 // Scores and sums of one split of keys for some queries of one kv head.
 struct AttentionTile {
@@ -57,9 +59,10 @@ struct AttentionTile {
   int split_begin = 0, split_end = 0;     // absolute keys, at most kAttentionSplit of them
   float softcap = 0;
   float* scores = nullptr;                // scratch [n][kAttentionSplit]
+  float* packed = nullptr;                // scratch [head_dim_k, rounded up to 32][kTileQueries]
   float* max = nullptr;                   // [n], -inf where the split holds no visible key
   float* sum = nullptr;                   // [n]
-  float* out = nullptr;                   // [n][out_stride], sum of exp(score - max) * value
+  float* out = nullptr;                   // [n][out_stride], sum of exp(score - max) * value; undefined where max is -inf
   std::size_t out_stride = 0;             // >= padded head_dim_v
 };
 
@@ -71,17 +74,25 @@ struct StoreRow {
   int token = 0;                          // in the page
 };
 
+// What happens to a product before it is stored: out = act(value * scale + bias), or out += that.
+struct Epilogue {
+  float scale = 1.0F;
+  const float* bias = nullptr;            // of the first row
+  Activation activation = Activation::none;
+  bool add = false;
+};
+
 struct Kernels {
   const char* variant = "";               // name and revision: part of the key of every KV page
   const char* label = "";                 // for people
-  bool interleave = false;                // weights are repacked for this table
+  bool (*interleaves)(Format format) = nullptr;  // weights of this format are repacked into tiles for this table
   void (*norm)(const float* in, const NormSpec& spec, float* out, int n) = nullptr;
   void (*quantise)(const float* in, int n, ActBlock* out) = nullptr;  // n a multiple of 32
   // out[c * stride + r] = row row0 + r times activation row c, for r < rows (at most kPieceRows), row0 a multiple of kPieceRows.
   void (*matmul)(const CpuWeight& w, int expert, int row0, int rows, const ActView& x, float* out, std::size_t stride, float* scratch) = nullptr;
   // Floats of scratch `matmul` needs for a weight of so many columns.
   std::size_t (*matmul_scratch)(int cols) = nullptr;
-  void (*row_values)(const CpuWeight& w, int row, float* out) = nullptr;  // exact values of one row
+  void (*finish)(const Epilogue& e, const float* values, int rows, float* out) = nullptr;
   void (*activate)(float* x, int n, Activation activation) = nullptr;
   void (*glu)(const float* gate, const float* up, float* out, int n, Activation activation) = nullptr;
   void (*rotate)(float* head, const float* cosine, const float* sine, int n_dims, RopeLayout layout) = nullptr;
@@ -97,5 +108,8 @@ struct Kernels {
 };
 
 const Kernels& scalar_kernels();
+#if defined(__x86_64__)
+const Kernels& avx512_kernels();
+#endif
 
 }  // namespace tg::cpu

@@ -15,7 +15,7 @@ inline constexpr float kExpMin = -87.3F, kExpMax = 88.3F;
 inline constexpr float kExpC[7] = {0.5F, 1.0F / 6, 1.0F / 24, 1.0F / 120, 1.0F / 720, 1.0F / 5040, 1.0F / 40320};
 
 // Relative error below 2e-7. Below kExpMin exactly 0 (so exp(-inf) = 0), above kExpMax the value at kExpMax.
-inline float exp_f(float x) {
+[[gnu::always_inline]] inline float exp_f(float x) {
   if (x < kExpMin) return 0.0F;
   if (x > kExpMax) x = kExpMax;
   const float n = static_cast<float>(static_cast<int>(x * kLog2e + (x < 0 ? -0.5F : 0.5F)));
@@ -27,7 +27,7 @@ inline float exp_f(float x) {
 }
 
 // Absolute error below 2e-7; relative too for small x, where (1 - t) / (1 + t) would cancel.
-inline float tanh_f(float x) {
+[[gnu::always_inline]] inline float tanh_f(float x) {
   const float a = x < 0 ? -x : x;
   if (a < 0.25F) {
     const float z = x * x;
@@ -37,10 +37,10 @@ inline float tanh_f(float x) {
   return x < 0 ? -r : r;
 }
 
-inline float sigmoid_f(float x) { return 1.0F / (1.0F + exp_f(-x)); }
+[[gnu::always_inline]] inline float sigmoid_f(float x) { return 1.0F / (1.0F + exp_f(-x)); }
 
 // Abramowitz and Stegun 7.1.26: absolute error below 2e-7.
-inline float erf_f(float x) {
+[[gnu::always_inline]] inline float erf_f(float x) {
   const float a = x < 0 ? -x : x, t = 1.0F / (1.0F + 0.3275911F * a);
   const float p = t * (0.254829592F + t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F))));
   const float r = 1.0F - p * exp_f(-a * a);
@@ -55,7 +55,7 @@ double exp_d(double x);
 void cos_sin_d(double angle, double& cosine, double& sine);
 inline double softplus_d(double x) { return x > 30 ? x : log_d(1.0 + exp_d(x)); }
 
-inline float activate_f(float x, Activation activation) {
+[[gnu::always_inline]] inline float activate_f(float x, Activation activation) {
   switch (activation) {
     case Activation::none: return x;
     case Activation::silu: return x * sigmoid_f(x);
@@ -68,7 +68,7 @@ inline float activate_f(float x, Activation activation) {
 }
 
 // act(gate) * up; gpt-oss clamps both and adds one to up.
-inline float glu_f(float gate, float up, Activation activation) {
+[[gnu::always_inline]] inline float glu_f(float gate, float up, Activation activation) {
   if (activation != Activation::swiglu_clamped) return activate_f(gate, activation) * up;
   const float g = gate > 7.0F ? 7.0F : gate, u = up > 7.0F ? 7.0F : up < -7.0F ? -7.0F : up;
   return g * sigmoid_f(1.702F * g) * (u + 1.0F);

@@ -86,10 +86,8 @@ void CpuDevice::expert_rows(const MoeArgs& args, int expert, std::span<const int
   middle.cols = width;
   const auto multiply = [&](const CpuWeight& w, int row0, int count, const ActView& in, float* to, float* spare, const float* bias) {
     k_.matmul(w, expert, row0, count, in, to, kPieceRows, spare);
-    for (int c = 0; c < in.n; ++c) {
-      float* y = to + zu(c) * kPieceRows;
-      for (int r = 0; r < count; ++r) y[r] = y[r] * w.scale + (bias != nullptr ? bias[r] : 0.0F);
-    }
+    const Epilogue epilogue{w.scale, bias, Activation::none, false};
+    for (int c = 0; c < in.n; ++c) k_.finish(epilogue, to + zu(c) * kPieceRows, count, to + zu(c) * kPieceRows);
   };
   const std::size_t part = zu(n) * kPieceRows;
   pool_.run((width + kPieceRows - 1) / kPieceRows, [&](int piece, int thread) {

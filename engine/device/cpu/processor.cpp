@@ -55,10 +55,41 @@ int physical_cores() {
   return cores > 0 ? cores : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-std::vector<std::string> available_kernels() { return {"scalar"}; }
+namespace {
+
+struct Choice {
+  const char* name;
+  bool runs;
+  const Kernels& (*table)();
+};
+
+// Best first.
+std::vector<Choice> choices() {
+  std::vector<Choice> all;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
+  all.push_back({"avx512", avx512, avx512_kernels});
+#endif
+  all.push_back({"scalar", true, scalar_kernels});
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> available_kernels() {
+  std::vector<std::string> names;
+  for (const Choice& c : choices()) {
+    if (c.runs) names.emplace_back(c.name);
+  }
+  return names;
+}
 
 const Kernels* kernels_by_name(std::string_view name) {
-  if (name == "auto" || name == "scalar") return &scalar_kernels();
+  for (const Choice& c : choices()) {
+    if (c.runs && (name == "auto" || name == c.name)) return &c.table();
+  }
   return nullptr;
 }
 

@@ -35,18 +35,22 @@ void norm(const float* in, const NormSpec& spec, float* out, int n) {
   }
 }
 
+int nearest(float x) {  // ties to even; NaN counts as 0
+  return x == x ? static_cast<int>(std::nearbyint(std::clamp(x, -127.0F, 127.0F))) : 0;
+}
+
 void quantise(const float* in, int n, ActBlock* out) {
   for (int b = 0; b < n / 32; ++b) {
     const float* x = in + b * 32;
     float largest = 0;
     for (int i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(x[i]));
-    const float d = largest / 127.0F, inverse = d > 0 ? 1.0F / d : 0.0F;
+    const bool zero = !(largest > 1e-30F);  // the inverse would leave the range of float
+    const float d = zero ? 0.0F : largest / 127.0F, inverse = zero ? 0.0F : 127.0F / largest;
     ActBlock& block = out[b];
     block.d = d;
     block.sum = block.sum_low = 0;
     for (int i = 0; i < 32; ++i) {
-      const float scaled = std::clamp(x[i] * inverse, -127.0F, 127.0F);
-      const int q = static_cast<int>(std::nearbyint(scaled));
+      const int q = nearest(x[i] * inverse);
       block.q[i] = static_cast<std::int8_t>(q);
       block.sum += q;
       if (i < 16) block.sum_low += q;
@@ -87,7 +91,16 @@ void matmul(const CpuWeight& w, int expert, int row0, int rows, const ActView& x
 
 std::size_t matmul_scratch(int cols) { return zu(cols); }
 
-void row_values(const CpuWeight& w, int row, float* out) { file_row(w, 0, row, out); }
+void finish(const Epilogue& e, const float* values, int rows, float* out) {
+  for (int r = 0; r < rows; ++r) {
+    float y = values[r] * e.scale;
+    if (e.bias != nullptr) y += e.bias[r];
+    y = activate_f(y, e.activation);
+    out[r] = e.add ? out[r] + y : y;
+  }
+}
+
+bool interleaves(Format) { return false; }
 
 void activate(float* x, int n, Activation activation) {
   for (int i = 0; i < n; ++i) x[i] = activate_f(x[i], activation);
@@ -140,7 +153,7 @@ Quant32 quantise32(const float* x, int n) {
   for (int i = 0; i < n; ++i) largest = std::max(largest, std::fabs(x[i]));
   out.d = float_to_half(largest / 127.0F);
   const float d = half_to_float(out.d), inverse = d > 0 ? 1.0F / d : 0.0F;
-  for (int i = 0; i < n; ++i) out.q[i] = static_cast<std::int8_t>(std::nearbyint(std::clamp(x[i] * inverse, -127.0F, 127.0F)));
+  for (int i = 0; i < n; ++i) out.q[i] = static_cast<std::int8_t>(nearest(x[i] * inverse));
   return out;
 }
 
@@ -262,7 +275,8 @@ const Kernels& scalar_kernels() {
     k.quantise = quantise;
     k.matmul = matmul;
     k.matmul_scratch = matmul_scratch;
-    k.row_values = row_values;
+    k.interleaves = interleaves;
+    k.finish = finish;
     k.activate = activate;
     k.glu = glu;
     k.rotate = rotate;

@@ -1,0 +1,366 @@
+// One product for all formats: 16 weight rows are the lanes of a vector, so an element of the result is one sum over the columns of the
+// weight in ascending blocks of 32, the same for one activation row or five hundred:
+//   sum = fma(dot(q, a) as float, scale * d, sum); sum = fma(min, s, sum)
+// Few activation rows: weights are unpacked in registers and used at once (the memory is the limit). Many: a tile pair is unpacked to
+// bytes for kChunk columns at a time (a panel, which stays in the first cache) and multiplied with all rows.
+#pragma once
+#include "engine/device/cpu/weight_loaders.h"
+#include "engine/device/cpu/weight_tiles.h"
+
+namespace tg::cpu {
+namespace {
+
+constexpr int kChunkBlocks = 16;  // blocks of 32 per panel: 2 tiles x 16 x ~600 bytes = 20 KiB
+constexpr int kDirectRows = 4;    // up to so many activation rows share one unpacking in registers
+constexpr int kDirectMost = 8;    // more rows than this go through a panel
+
+// ---- Sources of unpacked blocks -----------------------------------------------------------------------------------------
+template <Format F>
+concept HasLoader = requires { Loader<F>::kBlocks; };
+
+template <Format F>
+constexpr bool kScalarWide = Traits<F>::q_max - Traits<F>::q_min > 127;
+
+// How a format's blocks are multiplied, whatever unpacked them.
+template <int Groups, bool Min, bool Wide>
+struct Kind {
+  static constexpr int kGroups = Groups;
+  static constexpr bool kMin = Min, kWide = Wide;
+};
+
+constexpr std::size_t panel_block_bytes(int groups, bool min) { return 512 + zu(groups) * 64 * (min ? 2U : 1U); }
+constexpr std::size_t kPanelBytes = 2 * kChunkBlocks * (512 + 4 * 64);
+
+template <class K>
+TG_INLINE void store_panel(const Unpacked& u, std::byte* to) {
+#pragma GCC unroll 8
+  for (int j = 0; j < 8; ++j) istore(to + j * 64, u.q[j]);
+  auto* f = reinterpret_cast<float*>(to + 512);
+  for (int g = 0; g < K::kGroups; ++g) vstore(f + g * 16, u.scale[g]);
+  for (int g = 0; K::kMin && g < K::kGroups; ++g) vstore(f + (K::kGroups + g) * 16, u.min[g]);
+}
+
+// Unpacks `blocks` blocks of 32 starting at `first` of one interleaved tile.
+template <Format F>
+void fill_panel(const std::byte* tile, int first, int blocks, std::byte* panel) {
+  using L = Loader<F>;
+  using K = Kind<L::kGroups, L::kMin, L::kWide>;
+  constexpr std::size_t kStep = panel_block_bytes(K::kGroups, K::kMin), kTileBlock = zu(Traits<F>::bytes) * kTileRows;
+  const std::byte* t = tile + zu(first / L::kBlocks) * kTileBlock;
+  for (int b = 0; b < blocks; b += L::kBlocks, t += kTileBlock) {
+#pragma GCC unroll 8
+    for (int i = 0; i < L::kBlocks; ++i, panel += kStep) {
+      Unpacked u;
+      L::load(t, i, u);
+      store_panel<K>(u, panel);
+    }
+  }
+}
+
+// The same from rows in file layout, by the scalar traits: for formats that have no loader.
+template <Format F>
+void fill_panel_scalar(const std::byte* rows, std::size_t row_stride, int n_rows, int first, int blocks, std::byte* panel) {
+  using T = Traits<F>;
+  constexpr int kGroups = 32 / T::group, kOffset = kScalarWide<F> ? 128 : -T::q_min;
+  constexpr std::size_t kStep = panel_block_bytes(kGroups, T::has_min);
+  __builtin_memset(panel, 0, kStep * zu(blocks));
+  for (int r = 0; r < n_rows; ++r) {
+    for (int b = 0; b < blocks * 32; b += T::elements) {
+      std::int8_t q[T::elements];
+      float scale[T::groups], min[T::groups];
+      T::unpack(rows + zu(r) * row_stride + zu((first * 32 + b) / T::elements) * zu(T::bytes), q, scale, min);
+      for (int i = 0; i < T::elements; ++i) {
+        panel[zu((b + i) / 32) * kStep + zu(i % 32 / 4 * 64 + 4 * r + i % 4)] = static_cast<std::byte>(q[i] + kOffset);
+      }
+      for (int g = 0; g < T::groups; ++g) {
+        auto* f = reinterpret_cast<float*>(panel + zu((b + g * T::group) / 32) * kStep + 512);
+        f[g % kGroups * 16 + r] = scale[g];
+        if constexpr (T::has_min) f[(kGroups + g % kGroups) * 16 + r] = min[g];
+      }
+    }
+  }
+}
+
+// ---- Products of one block ----------------------------------------------------------------------------------------------
+template <bool Wide>
+TG_INLINE VI start(int sum, int offset) {
+  return Wide ? wide_start(sum) : iset(sum * -offset);
+}
+template <bool Wide>
+TG_INLINE VI multiply_add(VI acc, VI w, VI a) {
+  return Wide ? wide_dot(acc, w, a) : dot(acc, w, a);
+}
+template <class K>
+TG_INLINE int group_sum(const ActBlock& a, int g) {
+  return K::kGroups == 1 ? a.sum : g == 0 ? a.sum_low : a.sum - a.sum_low;
+}
+template <class K>
+TG_INLINE float group_s(const ActBlock& a, int g) {
+  return K::kGroups == 1 ? a.s : a.d * static_cast<float>(group_sum<K>(a, g));
+}
+
+template <class K, int N>
+TG_INLINE void multiply_unpacked(const Unpacked& u, const ActBlock* const* a, int b, int offset, VF* acc) {
+  constexpr int kQuads = 8 / K::kGroups;
+#pragma GCC unroll 4
+  for (int n = 0; n < N; ++n) {
+    const ActBlock& block = a[n][b];
+#pragma GCC unroll 2
+    for (int g = 0; g < K::kGroups; ++g) {
+      VI sum = start<K::kWide>(K::kMin ? 0 : group_sum<K>(block, g), offset);
+#pragma GCC unroll 8
+      for (int j = 0; j < kQuads; ++j) {
+        sum = multiply_add<K::kWide>(sum, u.q[g * kQuads + j], broadcast4(block.q + 4 * (g * kQuads + j)));
+      }
+      acc[n] = vfma(to_float(sum), vmul(u.scale[g], vset(block.d)), acc[n]);
+      if (K::kMin) acc[n] = vfma(u.min[g], vset(group_s<K>(block, g)), acc[n]);
+    }
+  }
+}
+
+// N activation rows with one tile of the file's bits.
+template <Format F, int N>
+void direct(const std::byte* tile, int blocks, const ActBlock* const* a, float* out, std::size_t stride) {
+  using L = Loader<F>;
+  using K = Kind<L::kGroups, L::kMin, L::kWide>;
+  VF acc[N];
+  for (int n = 0; n < N; ++n) acc[n] = vset(0.0F);
+  for (int b = 0; b < blocks; b += L::kBlocks, tile += zu(Traits<F>::bytes) * kTileRows) {
+#pragma GCC unroll 8
+    for (int i = 0; i < L::kBlocks; ++i) {
+      Unpacked u;
+      L::load(tile, i, u);
+      multiply_unpacked<K, N>(u, a, b + i, L::kOffset, acc);
+    }
+  }
+  for (int n = 0; n < N; ++n) vstore(out + zu(n) * stride, acc[n]);
+}
+
+// N activation rows with R tiles of a panel; `resume`: go on from the sums of the chunk before.
+template <class K, int R, int N>
+void panel_product(const std::byte* panel, std::size_t tile_step, int blocks, const ActBlock* const* a, int offset, bool resume, float* out,
+                   std::size_t stride) {
+  constexpr int kQuads = 8 / K::kGroups;
+  constexpr std::size_t kStep = panel_block_bytes(K::kGroups, K::kMin);
+  VF acc[N][R];
+  for (int n = 0; n < N; ++n) {
+    for (int r = 0; r < R; ++r) acc[n][r] = resume ? vload(out + zu(n) * stride + zu(r) * 16) : vset(0.0F);
+  }
+  for (int b = 0; b < blocks; ++b, panel += kStep) {
+#pragma GCC unroll 2
+    for (int g = 0; g < K::kGroups; ++g) {
+      VI sum[N][R];
+#pragma GCC unroll 8
+      for (int n = 0; n < N; ++n) {
+        for (int r = 0; r < R; ++r) sum[n][r] = start<K::kWide>(K::kMin ? 0 : group_sum<K>(a[n][b], g), offset);
+      }
+#pragma GCC unroll 8
+      for (int j = g * kQuads; j < (g + 1) * kQuads; ++j) {
+        VI w[R];
+        for (int r = 0; r < R; ++r) w[r] = iload(panel + zu(r) * tile_step + j * 64);
+#pragma GCC unroll 8
+        for (int n = 0; n < N; ++n) {
+          const VI x = broadcast4(a[n][b].q + 4 * j);
+          for (int r = 0; r < R; ++r) sum[n][r] = multiply_add<K::kWide>(sum[n][r], w[r], x);
+        }
+      }
+      for (int r = 0; r < R; ++r) {
+        const auto* f = reinterpret_cast<const float*>(panel + zu(r) * tile_step + 512);
+        const VF scale = vload(f + g * 16), min = K::kMin ? vload(f + (K::kGroups + g) * 16) : scale;
+#pragma GCC unroll 8
+        for (int n = 0; n < N; ++n) {
+          acc[n][r] = vfma(to_float(sum[n][r]), vmul(scale, vset(a[n][b].d)), acc[n][r]);
+          if (K::kMin) acc[n][r] = vfma(min, vset(group_s<K>(a[n][b], g)), acc[n][r]);
+        }
+      }
+    }
+  }
+  for (int n = 0; n < N; ++n) {
+    for (int r = 0; r < R; ++r) vstore(out + zu(n) * stride + zu(r) * 16, acc[n][r]);
+  }
+}
+
+// ---- Whole pieces -------------------------------------------------------------------------------------------------------
+struct Piece {
+  const CpuWeight& w;
+  int expert, row0, tiles, rows;
+  const ActView& x;
+  float* out;
+  std::size_t stride;
+  std::byte* panel;
+};
+
+template <int N>
+TG_INLINE void column_blocks(const ActView& x, int c, int block, const ActBlock** a) {
+  for (int n = 0; n < N; ++n) a[n] = x.blocks + zu(x.at(c + n)) * x.block_stride + block;
+}
+
+template <class K, int R, int N>
+int panel_columns(const Piece& p, int c, int first, int blocks, int offset) {
+  constexpr std::size_t kTileStep = panel_block_bytes(K::kGroups, K::kMin) * kChunkBlocks;
+  for (; c + N <= p.x.n; c += N) {
+    const ActBlock* a[N];
+    column_blocks<N>(p.x, c, first, a);
+    panel_product<K, R, N>(p.panel, kTileStep, blocks, a, offset, first > 0, p.out + zu(c) * p.stride, p.stride);
+  }
+  return c;
+}
+
+template <class K, int R>
+void panel_all_columns(const Piece& p, int first, int blocks, int offset) {
+  int c = panel_columns<K, R, kColumns>(p, 0, first, blocks, offset);
+  if constexpr (kColumns > 4) c = panel_columns<K, R, 4>(p, c, first, blocks, offset);
+  if constexpr (kColumns > 2) c = panel_columns<K, R, 2>(p, c, first, blocks, offset);
+  panel_columns<K, R, 1>(p, c, first, blocks, offset);
+}
+
+// fill(tile, first block, blocks, to) makes the panel of one tile.
+template <class K, class Fill>
+TG_INLINE void panel_chunks(const Piece& p, int offset, Fill&& fill) {
+  constexpr std::size_t kTileStep = panel_block_bytes(K::kGroups, K::kMin) * kChunkBlocks;
+  const int all = p.w.cols / 32;
+  for (int first = 0; first < all; first += kChunkBlocks) {
+    const int blocks = all - first < kChunkBlocks ? all - first : kChunkBlocks;
+    for (int t = 0; t < p.tiles; ++t) fill(t, first, blocks, p.panel + zu(t) * kTileStep);
+    if (p.tiles == 2) {
+      panel_all_columns<K, 2>(p, first, blocks, offset);
+    } else {
+      panel_all_columns<K, 1>(p, first, blocks, offset);
+    }
+  }
+}
+
+template <Format F, int N>
+int direct_columns(const Piece& p, const std::byte* tiles, std::size_t tile_bytes, int c) {
+  for (; c + N <= p.x.n; c += N) {
+    const ActBlock* a[N];
+    column_blocks<N>(p.x, c, 0, a);
+    for (int t = 0; t < p.tiles; ++t) {
+      direct<F, N>(tiles + zu(t) * tile_bytes, p.w.cols / 32, a, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
+    }
+  }
+  return c;
+}
+
+template <Format F>
+void quantised_piece(const Piece& p) {
+  if constexpr (HasLoader<F>) {
+    using L = Loader<F>;
+    const std::size_t tile_bytes = zu(p.w.cols / Traits<F>::elements) * zu(Traits<F>::bytes) * kTileRows;
+    const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows) * tile_bytes;
+    if (p.x.n > kDirectMost) {
+      panel_chunks<Kind<L::kGroups, L::kMin, L::kWide>>(p, L::kOffset, [&](int t, int first, int blocks, std::byte* to) {
+        fill_panel<F>(tiles + zu(t) * tile_bytes, first, blocks, to);
+      });
+      return;
+    }
+    int c = direct_columns<F, kDirectRows>(p, tiles, tile_bytes, 0);
+    if (p.x.n - c == 3) c = direct_columns<F, 3>(p, tiles, tile_bytes, c);
+    c = direct_columns<F, 2>(p, tiles, tile_bytes, c);
+    direct_columns<F, 1>(p, tiles, tile_bytes, c);
+  } else {
+    using T = Traits<F>;
+    const std::size_t row = zu(p.w.cols / T::elements) * zu(T::bytes);
+    const std::byte* rows = p.w.expert_data(p.expert) + zu(p.row0) * row;
+    panel_chunks<Kind<32 / T::group, T::has_min, kScalarWide<F>>>(p, -T::q_min, [&](int t, int first, int blocks, std::byte* to) {
+      const int n = p.rows - t * kTileRows;
+      fill_panel_scalar<F>(rows + zu(t) * kTileRows * row, row, n < kTileRows ? n : kTileRows, first, blocks, to);
+    });
+  }
+}
+
+// ---- Float weights ------------------------------------------------------------------------------------------------------
+template <Format F>
+TG_INLINE VF load_floats(const std::byte* p) {
+  if constexpr (F == Format::F32) return vload(reinterpret_cast<const float*>(p));
+  if constexpr (F == Format::F16) return load_half(p);
+  if constexpr (F == Format::BF16) return load_bf16(p);
+}
+
+template <Format F, int R, int N>
+int float_columns(const Piece& p, const std::byte* tiles, int c, int first, int count) {
+  constexpr std::size_t kStep = zu(Traits<F>::bytes) * kTileRows;
+  const std::size_t tile_bytes = zu(p.w.cols) * kStep;
+  for (; c + N <= p.x.n; c += N) {
+    const float* a[N];
+    for (int n = 0; n < N; ++n) a[n] = p.x.f32 + zu(p.x.at(c + n)) * p.x.f32_stride + first;
+    float* out = p.out + zu(c) * p.stride;
+    VF acc[N][R];
+    for (int n = 0; n < N; ++n) {
+      for (int r = 0; r < R; ++r) acc[n][r] = first > 0 ? vload(out + zu(n) * p.stride + zu(r) * 16) : vset(0.0F);
+    }
+    const std::byte* w = tiles + zu(first) * kStep;
+    for (int k = 0; k < count; ++k, w += kStep) {
+      VF row[R];
+      for (int r = 0; r < R; ++r) row[r] = load_floats<F>(w + zu(r) * tile_bytes);
+#pragma GCC unroll 8
+      for (int n = 0; n < N; ++n) {
+        const VF x = vset(a[n][k]);
+        for (int r = 0; r < R; ++r) acc[n][r] = vfma(row[r], x, acc[n][r]);
+      }
+    }
+    for (int n = 0; n < N; ++n) {
+      for (int r = 0; r < R; ++r) vstore(out + zu(n) * p.stride + zu(r) * 16, acc[n][r]);
+    }
+  }
+  return c;
+}
+
+template <Format F, int R>
+void float_piece_rows(const Piece& p) {
+  constexpr int kChunk = 256;  // columns whose weights stay in the first cache while all activation rows pass
+  const std::size_t tile_bytes = zu(p.w.cols) * zu(Traits<F>::bytes) * kTileRows;
+  const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows) * tile_bytes;
+  const int chunk = p.x.n > kFloatColumns ? kChunk : p.w.cols;
+  for (int first = 0; first < p.w.cols; first += chunk) {
+    const int count = p.w.cols - first < chunk ? p.w.cols - first : chunk;
+    int c = float_columns<F, R, kFloatColumns>(p, tiles, 0, first, count);
+    if constexpr (kFloatColumns > 4) c = float_columns<F, R, 4>(p, tiles, c, first, count);
+    if constexpr (kFloatColumns > 2) c = float_columns<F, R, 2>(p, tiles, c, first, count);
+    float_columns<F, R, 1>(p, tiles, c, first, count);
+  }
+}
+
+template <Format F>
+void float_piece(const Piece& p) {
+  if (p.tiles == 2) {
+    float_piece_rows<F, 2>(p);
+  } else {
+    float_piece_rows<F, 1>(p);
+  }
+}
+
+// ---- Dispatch: one table from the lists of formats ------------------------------------------------------------------------
+using PieceFunction = void (*)(const Piece&);
+
+template <Format... F>
+TG_INLINE PieceFunction find_quantised(FormatList<F...>, Format format) {
+  PieceFunction found = nullptr;
+  ((found = F == format ? &quantised_piece<F> : found), ...);
+  return found;
+}
+template <Format... F>
+TG_INLINE PieceFunction find_float(FormatList<F...>, Format format) {
+  PieceFunction found = nullptr;
+  ((found = F == format ? &float_piece<F> : found), ...);
+  return found;
+}
+template <Format... F>
+TG_INLINE bool any_loader(FormatList<F...>, Format format) {
+  return ((F == format && HasLoader<F>) || ...);
+}
+
+void matmul_piece(const CpuWeight& w, int expert, int row0, int rows, const ActView& x, float* out, std::size_t stride, float* scratch) {
+  PieceFunction f = find_float(PlainFormats{}, w.format);
+  if (f == nullptr) f = find_quantised(QuantisedFormats{}, w.format);
+  f({w, expert, row0, (rows + kTileRows - 1) / kTileRows, rows, x, out, stride, reinterpret_cast<std::byte*>(scratch)});
+}
+
+std::size_t matmul_scratch_floats(int) { return kPanelBytes / sizeof(float); }
+
+bool interleaves_format(Format format) {
+  return format == Format::F32 || format == Format::F16 || format == Format::BF16 || any_loader(QuantisedFormats{}, format);
+}
+
+}  // namespace
+}  // namespace tg::cpu
