@@ -44,7 +44,7 @@ void Walk::experts(const Layer& layer, Mat out) {
                 .n_groups = d.n_groups, .n_groups_used = d.n_groups_used, .renormalise = d.renormalise, .weight_scale = d.weight_scale,
                 .activation = d.activation, .out = out});
   for (const Weight* weight : {w.gate, w.up, w.gate_up, w.down}) {
-    if (weight != nullptr) count(weight, out.rows, d.n_used);
+    if (weight != nullptr) count_experts(weight, out.rows, d.n_used);
   }
   if (!d.shared) {
     return;

@@ -223,9 +223,15 @@ void Walk::project(const Activations& x, const Weight* weight, const float* bias
   project(x, {&task, 1});
 }
 
-void Walk::count(const Weight* weight, int rows, int n_used) {
+void Walk::count(const Weight* weight, int rows) {
+  counters_->bytes += static_cast<double>(weight->bytes);
+  counters_->ops += 2.0 * rows * weight->rows * weight->cols;
+}
+
+// Few tokens touch as many experts as they choose, many tokens all of them.
+void Walk::count_experts(const Weight* weight, int rows, int n_used) {
   const double uses = static_cast<double>(rows) * n_used;
-  counters_->bytes += std::min(uses, static_cast<double>(n_used == 1 ? 1 : weight->experts)) * static_cast<double>(weight->bytes);
+  counters_->bytes += std::min(uses, static_cast<double>(weight->experts)) * static_cast<double>(weight->bytes);
   counters_->ops += uses * 2.0 * weight->rows * weight->cols;
 }
 

@@ -64,7 +64,8 @@ class Walk final : public Forward {
   void add_residual(Mat x, Mat y, const OptionalNorm& post_norm);
   Mat scratch(std::shared_ptr<std::byte>& storage, int rows, int cols) { return device_->matrix(storage, rows, cols); }
   void point_to_pages(const Layer& layer, std::vector<SequenceRows>& rows, std::span<const int> owners);
-  void count(const Weight* weight, int rows, int n_used = 1);
+  void count(const Weight* weight, int rows);
+  void count_experts(const Weight* weight, int rows, int n_used);
   void count_attention(const Layer& layer, std::span<const SequenceRows> sequences);
 
   const ModelDescription description_;

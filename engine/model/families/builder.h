@@ -75,7 +75,7 @@ class FamilyBuilder {
   void attention(int i, const RopeOptions& rope);                // projections, biases, output, rope, scale 1/sqrt(head)
   void gated_attention(int i, const RopeOptions& rope);          // as attention; attn_q holds q and gate, head by head
   void head_norms(int i, bool required = true);                  // attn_q_norm, attn_k_norm per head
-  void feed_forward(int i, Activation activation = Activation::silu);
+  void feed_forward(int i, Activation activation = Activation::silu, bool gated = true);
   void experts(int i, const ExpertsOptions& options);
   void shared_expert(int i, int width);                          // ffn_*_shexp, with gate where the file has one
   RopeDescription rope(const RopeOptions& options, int head_dim);

@@ -170,8 +170,8 @@ void FamilyBuilder::head_norms(int i, bool required) {
   l.attention.k_norm = norm(in_layer(i, "attn_k_norm"), l.head_dim_k, required);
 }
 
-// Gate and up as two matrices, or both in ffn_up (gate first), or no gate at all.
-void FamilyBuilder::feed_forward(int i, Activation activation) {
+// Gate and up as two matrices, or both in ffn_up (gate first); families without a gate say so.
+void FamilyBuilder::feed_forward(int i, Activation activation, bool gated) {
   FeedForwardDescription f;
   f.width = per_layer("feed_forward_length", i, 0);
   f.activation = activation;
@@ -183,11 +183,13 @@ void FamilyBuilder::feed_forward(int i, Activation activation) {
   }
   const std::string up = in_layer(i, "ffn_up.weight");
   const GgufTensor* tensor = file_.tensor(up);
-  f.gate = matrix_if(in_layer(i, "ffn_gate.weight"), f.width, model.dim);
-  if (!f.gate && tensor != nullptr && tensor->rows() == 2 * static_cast<std::uint64_t>(f.width)) {
+  if (gated && tensor != nullptr && tensor->rows() == 2 * static_cast<std::uint64_t>(f.width)) {
     f.gate = slice(up, 2 * f.width, model.dim, 0, f.width);
     f.up = slice(up, 2 * f.width, model.dim, f.width, f.width);
   } else {
+    if (gated) {
+      f.gate = matrix(in_layer(i, "ffn_gate.weight"), f.width, model.dim);
+    }
     f.up = matrix(up, f.width, model.dim);
     f.gate_bias = vector_if(in_layer(i, "ffn_gate.bias"), f.width);
     f.up_bias = vector_if(in_layer(i, "ffn_up.bias"), f.width);

@@ -11,7 +11,7 @@ void describe_starcoder2(FamilyBuilder& b) {
     b.attention_norms(i, "attn_norm");
     b.attention(i, {});
     b.feed_forward_norms(i, "ffn_norm");
-    b.feed_forward(i, Activation::gelu_tanh);
+    b.feed_forward(i, Activation::gelu_tanh, false);
   }
 }
 
