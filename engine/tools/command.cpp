@@ -9,6 +9,8 @@ namespace tg {
 namespace {
 
 constexpr std::array kCommands{
+    Command{"tokenize", "Token ids of a text", run_tokenize},
+    Command{"detokenize", "Text of token ids", run_detokenize},
     Command{"logits", "Logits of given tokens", run_logits},
     Command{"dequantize", "Values of raw blocks of a weight format as float32", run_dequantize},
 };

@@ -65,6 +65,9 @@ std::optional<int> parse_options(CLI::App& app, int argc, char** argv);
 // MODEL as given: a path, or a name in the model folder (of the profile, or of the user's data folder).
 std::string model_path(const std::string& model, const CommonOptions& options);
 
+// Opens a file for its vocabulary only.
+Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const std::string& path);
+
 // ---- Files and output ---------------------------------------------------------------------------------------------------
 
 Result<std::string> read_file(const std::string& path);  // "-": standard input

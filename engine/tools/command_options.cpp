@@ -83,4 +83,10 @@ std::string model_path(const std::string& model, const CommonOptions& options) {
   return model;
 }
 
+Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const std::string& path) {
+  auto file = GgufFile::open(path);
+  if (!file) return file.error();
+  return Tokenizer::load(std::move(*file));
+}
+
 }  // namespace tg
