@@ -48,6 +48,7 @@ void describe_attention(FamilyBuilder& b, int i) {
   m.latent_norm = b.norm(FamilyBuilder::in_layer(i, "attn_kv_a_norm"), m.latent_dim);
   m.k_b = b.matrix(FamilyBuilder::in_layer(i, "attn_k_b.weight"), m.latent_dim, m.nope_dim, heads);
   m.v_b = b.matrix(FamilyBuilder::in_layer(i, "attn_v_b.weight"), m.value_dim, m.latent_dim, heads);
+  b.matrix_if(FamilyBuilder::in_layer(i, "attn_kv_b.weight"), heads * (m.nope_dim + m.value_dim), m.latent_dim);  // k_b and v_b once more
   layer.attention.output = b.matrix(FamilyBuilder::in_layer(i, "attn_output.weight"), dim, heads * m.value_dim);
   layer.attention.rope = b.rope({.layout = RopeLayout::norm, .n_dims = m.rope_dim}, m.rope_dim);
   layer.attention.rope.magnitude = 1.0F;  // its share is in the score scale
