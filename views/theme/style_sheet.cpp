@@ -19,6 +19,11 @@ QPushButton:default { border-color: @accent; }
 QPushButton[kind="primary"] { background: @accent; color: @onAccent; border: 1px solid @accent; font-weight: 600; }
 QPushButton[kind="primary"]:disabled { background: @sunken; border-color: @border; color: @muted; }
 QPushButton[kind="primary"]:focus { border: 2px solid @text; }
+QPushButton[kind="segment"] { border-radius: 0; margin-right: -1px; }
+QPushButton[kind="segment"]:checked { background: @accent; color: @onAccent; font-weight: 600; }
+QFrame#turnPopover, QFrame#contextPopover, QFrame#rowActionBar { background: @raised; border: 1px solid @controlBorder; border-radius: 8px; }
+QLabel[kind="warning"] { color: @warnText; background: @warnBg; border-left: 3px solid @warnText; border-radius: 5px; padding: 0.6em 0.8em; }
+QLabel[kind="ok"] { color: @okText; background: @okBg; border-left: 3px solid @okText; border-radius: 5px; padding: 0.6em 0.8em; }
 QPushButton[kind="flat"], QToolButton { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 0.3em; color: @text; }
 QPushButton[kind="flat"]:hover, QToolButton:hover { background: @sunken; }
 QToolButton:pressed, QToolButton:checked { background: @selection; border-color: @accent; }
