@@ -1,0 +1,49 @@
+// What the cache tells: where a chat's tokens are, what a turn reused and why not more. Plain structs, part of the facade engine/engine.h.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tg {
+
+enum class Tier : std::uint8_t { gpu, ram, disk, none };
+std::string_view name_of(Tier tier);
+
+enum class MissCause : std::uint8_t { none, first_turn, prefix_changed, evicted, model_reloaded, settings_changed, window_boundary, snapshot_refused, unknown };
+std::string_view name_of(MissCause cause);
+
+struct CacheMiss {
+  MissCause cause = MissCause::none;
+  int at_token = 0;               // from 1: first token that differs; 0: does not apply
+  std::string was, is;            // texts around the difference
+  std::string setting, from, to;
+  std::string evicted_by, by_chat, when, tier, refusal, detail, where;
+  int message = -1;
+  int turn_first = -1, turn_last = -1;
+};
+
+struct CacheReport {
+  bool enabled = true;
+  std::string outcome;            // reused partial cold disabled
+  int from_gpu = 0, from_ram = 0, from_disk = 0;
+  int reusable = 0, reused = 0;
+  CacheMiss miss;
+};
+
+struct CacheState {
+  std::string sequence;
+  int tokens = 0;                 // held in all
+  std::uint64_t bytes = 0, shared_bytes = 0;
+  Tier tier = Tier::none;         // the slowest tier that holds a part
+  int tokens_gpu = 0, tokens_ram = 0, tokens_disk = 0;
+  bool pinned = false, busy = false;
+  std::string fingerprint, reason; // reason: code of UI.md 12.3, e.g. "used", "pinned", "kept", "moved_budget:chat b"
+  std::int64_t last_use_ms = 0;   // Unix time
+};
+struct CacheBudget { std::uint64_t gpu = 0, ram = 0, disk = 0; };
+struct CacheEvent { std::int64_t at_ms = 0; std::string sequence, movement, reason; };
+
+struct Prediction { int cached = 0, fresh = 0; Tier tier = Tier::none; std::optional<double> ttft_ms, low_ms, high_ms; };
+
+}  // namespace tg

@@ -1,0 +1,14 @@
+#include "engine/schedule/model_runtime.h"
+
+namespace tg {
+
+CacheLayout ModelRuntime::layout() const {
+  CacheLayout out;
+  for (const KvGroup& g : forward->kv_layout().groups) out.groups.push_back({g.window, g.page_bytes});
+  out.state_bytes = forward->kv_layout().state_bytes;
+  return out;
+}
+
+std::string ModelRuntime::curve_key() const { return key.text() + std::to_string(info->threads); }
+
+}  // namespace tg
