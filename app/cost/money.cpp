@@ -52,6 +52,14 @@ QString decimal(Int128 value) {
   return negative ? u'-' + digits : digits;
 }
 
+std::optional<Amount> wholePico(QStringView digits) {
+  constexpr qsizetype kMaxDigits = 37;           // 10^37 < 2^126
+  if (!allDigits(digits) || digits.size() > kMaxDigits) return std::nullopt;
+  Int128 value = 0;
+  for (const QChar c : digits) value = value * 10 + (c.unicode() - u'0');
+  return Amount(value);
+}
+
 Amount Amount::of(qint64 tokens, qint64 picoPerToken) { return Amount(static_cast<Int128>(tokens) * picoPerToken); }
 
 void Amount::reduce() {

@@ -31,5 +31,6 @@ class Amount {
 };
 
 QString decimal(Int128 value);
+std::optional<Amount> wholePico(QStringView digits);   // a stored amount; unset: not a whole number below 2^126
 
 }  // namespace tg::cost

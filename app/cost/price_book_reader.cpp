@@ -1,12 +1,9 @@
 // Reading a price book: every rule of the contract that a book can break is checked here, once.
-#include <QFile>
 #include <QSet>
 
 #include "app/cost/money.h"
 #include "app/cost/price_book.h"
-
-// A static library's resources are linked only when something names them. Outside any namespace, as the macro demands.
-static void linkPricing() { Q_INIT_RESOURCE(pricing); }
+#include "app/cost/resources.h"
 
 namespace tg::cost {
 
@@ -202,12 +199,10 @@ std::optional<PriceBook> PriceBook::read(const QByteArray& text, QString* refusa
 
 const PriceBook& PriceBook::shipped() {
   static const PriceBook book = [] {
-    linkPricing();
-    QFile file(QStringLiteral(":/pricing/prices.json"));
     QString refusal;
-    auto read_ = file.open(QIODevice::ReadOnly) ? PriceBook::read(file.readAll(), &refusal) : std::nullopt;
-    if (!read_) qFatal("The price book inside the program cannot be read. %s", qPrintable(refusal));
-    return std::move(*read_);
+    auto shipped = read(shippedFile(QStringLiteral("prices.json")), &refusal);
+    if (!shipped) qFatal("The price book inside the program cannot be read. %s", qPrintable(refusal));
+    return std::move(*shipped);
   }();
   return book;
 }
