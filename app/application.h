@@ -48,6 +48,7 @@ struct AppOptions {
   QString profile;                   // folder of all data; empty: XDG folders
   QString scriptedEngine;            // tests, --self-test and demos without a model: name of a script; empty: the real engine
   bool readOnly = false;
+  QStringList openFiles;             // handed to the running instance when this profile is in use
 };
 
 class Settings;                      // app/settings.h
@@ -68,6 +69,7 @@ class Application : public QObject {
   virtual void shutdown() = 0;                       // stops turns, commits, at most 1 s
  Q_SIGNALS:
   void deviceStatusChanged();
+  void openRequested(const QStringList& files);      // another start of the program handed its files over; also with none: come to the front
 };
 
 }  // namespace tg

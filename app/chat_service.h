@@ -91,6 +91,7 @@ struct OverflowChoice {                       // one row of the overflow dialog
 
 struct EditPreview { int keeps = 0, reads = 0; std::optional<double> waitMs; };
 
+// snippet: matches stand between U+0002 and U+0003. messageId empty: the title matched.
 struct SearchHit { QString chatId, chatTitle, messageId, snippet; QDateTime when; };
 
 class ChatService : public QObject {
@@ -131,6 +132,7 @@ class ChatService : public QObject {
   virtual QString fork(const QString& chatId, const QString& afterMessageId) = 0;
   virtual void showVersion(const QString& chatId, const QString& messageId, int version) = 0;
   virtual void discardRecovered(const QString& chatId, const QString& messageId) = 0;
+  virtual void keepRecovered(const QString& chatId, const QString& messageId) { Q_UNUSED(chatId) Q_UNUSED(messageId) }  // the notice goes, the text stays
   virtual std::optional<LiveTurn> liveTurn(const QString& chatId) const = 0;
   virtual std::optional<QString> queuedMessage(const QString& chatId) const = 0;
   virtual void takeBackQueued(const QString& chatId) = 0;

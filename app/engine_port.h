@@ -24,6 +24,8 @@ struct PromptInput {
   std::vector<ChatMessage> messages;
   PromptOptions options;
   std::optional<std::vector<TokenId>> ids;  // instead of messages
+  std::vector<TokenId> continuation;        // of an answer to go on with: its ids, or its text where they are not known
+  QString continuationText;
   QString chatId;                           // whose cache is asked for the prediction; empty: none
 };
 

@@ -79,6 +79,13 @@ quint64 ScriptedEngine::buildPrompt(const PromptInput& input) {
     for (const TokenId id : tokens_of(QStringLiteral("<assistant>"), &prompt->text)) prompt->ids.push_back(id);
     prompt->segments.push_back({SegmentKind::prompt_tail, -1, "assistant", begin, static_cast<int>(prompt->ids.size())});
   }
+  if (!input.continuation.empty() || !input.continuationText.isEmpty()) {
+    const int begin = static_cast<int>(prompt->ids.size());
+    std::vector<TokenId> more = input.continuation;
+    if (more.empty()) more = tokens_of(input.continuationText, &prompt->text);
+    prompt->ids.insert(prompt->ids.end(), more.begin(), more.end());
+    prompt->segments.push_back({SegmentKind::history, -1, "assistant", begin, static_cast<int>(prompt->ids.size())});
+  }
   PromptOutput out;
   out.request = next_++;
   out.modelWindow = script_.modelWindow;

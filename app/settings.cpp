@@ -43,6 +43,7 @@ const std::array<Row, static_cast<std::size_t>(Setting::Count)>& table() {
       {Setting::WindowGeometry, "window/geometry", QByteArray()},
       {Setting::SplitterState, "window/splitters", QByteArray()},
       {Setting::LastChat, "window/last_chat", QString()},
+      {Setting::HiddenModels, "models/hidden", QStringList()},
   }};
   return rows;
 }

@@ -23,6 +23,7 @@ enum class Setting {
   IdleWatts, BusyWatts, KwhPrice, KwhCurrency,
   LoadModelAtStart,
   WindowGeometry, SplitterState, LastChat,
+  HiddenModels,     // files taken off the list of models
   Count
 };
 

@@ -1,0 +1,173 @@
+#include <QCoreApplication>
+#include <QDeadlineTimer>
+#include <QDir>
+#include <QFileInfo>
+
+#include "app/application_impl.h"
+#include "app/error_words.h"
+#include "app/local_engine.h"
+#include "app/platform.h"
+#include "app/scripted_engine.h"
+#include "app/turn_cost.h"
+
+namespace tg {
+
+namespace {
+
+constexpr int kShutdownMs = 800;             // of the one second that closing may take
+constexpr qint64 kBinDays = 30;
+
+KvType kv_type(const QString& name) {
+  for (const KvType type : {KvType::f32, KvType::bf16, KvType::q8_0}) {
+    if (name.toStdString() == name_of(type)) return type;
+  }
+  return KvType::f16;
+}
+
+std::optional<double> number(const QVariant& value) { return value.isValid() && !value.isNull() ? std::optional<double>(value.toDouble()) : std::nullopt; }
+
+void join(QString& sentences, const QString& more) {
+  if (more.isEmpty()) return;
+  sentences += (sentences.isEmpty() ? QString() : QStringLiteral(" ")) + more;
+}
+
+}  // namespace
+
+std::unique_ptr<Application> Application::create(const AppOptions& options, QString* error) { return ApplicationImpl::open(options, error); }
+
+std::unique_ptr<ApplicationImpl> ApplicationImpl::open(const AppOptions& options, QString* error, bool* busy) {
+  std::unique_ptr<ApplicationImpl> app(new ApplicationImpl);
+  app->paths_ = profile_paths(options.profile);
+  app->read_only_ = options.readOnly;
+  if (!app->lock(options, error, busy) || !app->openStore(error)) return nullptr;
+  app->settings_ = std::make_unique<Settings>(app->paths_.settings());
+  app->openEngine(options.scriptedEngine);
+  app->openServices();
+  return app;
+}
+
+bool ApplicationImpl::lock(const AppOptions& options, QString* error, bool* busy) {
+  if (!QDir().mkpath(paths_.root)) {
+    *error = tr("The profile folder %1 cannot be made.").arg(paths_.root);
+    return false;
+  }
+  lock_ = std::make_unique<QLockFile>(paths_.lock());
+  lock_->setStaleLockTime(0);                // only a dead process makes it stale, not a long-lived one
+  if (lock_->tryLock(0)) {
+    if (server_.listen(paths_.socketName())) connect(&server_, &InstanceServer::openRequested, this, &Application::openRequested);
+    return true;
+  }
+  if (lock_->error() == QLockFile::LockFailedError) {
+    if (busy) *busy = true;
+    *error = hand_over_files(paths_.socketName(), options.openFiles) ? tr("Another Turnglass uses this profile. It was brought to the front.")
+                                                                     : tr("Another Turnglass uses this profile.");
+    return false;
+  }
+  read_only_ = true;                         // no lock file can be written here
+  lock_.reset();
+  join(notice_, tr("This profile cannot be written, so it is opened read-only: you can read your chats, and nothing is saved."));
+  return true;
+}
+
+bool ApplicationImpl::openStore(QString* error) {
+  storage::OpenOptions options;
+  options.folder = paths_.root;
+  options.readOnly = read_only_;
+  store_ = std::make_unique<storage::StoreThread>(options);
+  const storage::Outcome<storage::OpenReport> report = store_->opened().result();
+  if (!report) {
+    *error = report.failure().sentence;
+    return false;
+  }
+  if (!read_only_) join(notice_, report->sentence);
+  read_only_ = read_only_ || !report->writable();
+  return true;
+}
+
+void ApplicationImpl::openEngine(const QString& script) {
+  if (!script.isEmpty()) {
+    engine_ = std::make_unique<ScriptedEngine>(Script::named(script));
+  } else {
+    EngineOptions options;
+    if (!read_only_ && settings_->get(Setting::KeepOnClose).toBool()) options.cache_dir = paths_.cache().toStdString();
+    if (!read_only_) options.curves_file = paths_.curves().toStdString();
+    engine_ = std::make_unique<LocalEngine>(options);
+  }
+  applySettings();
+  connect(settings_.get(), &Settings::changed, this, &ApplicationImpl::applySettings);
+}
+
+void ApplicationImpl::applySettings() {
+  LoadOptions load = engine_->loadDefaults();
+  load.threads = settings_->get(Setting::Threads).toInt();
+  load.chunk = settings_->get(Setting::ChunkRows).toInt();
+  load.context = settings_->get(Setting::ContextTokens).toInt();
+  load.k_type = kv_type(settings_->get(Setting::KvTypeK).toString());
+  load.v_type = kv_type(settings_->get(Setting::KvTypeV).toString());
+  engine_->setLoadDefaults(load);
+  const auto bytes = [this](Setting key) { return static_cast<std::uint64_t>(settings_->get(key).toLongLong()); };
+  engine_->setBudget({bytes(Setting::BudgetGpuBytes), bytes(Setting::BudgetRamBytes), bytes(Setting::BudgetDiskBytes)});
+}
+
+void ApplicationImpl::openServices() {
+  models_ = std::make_unique<FolderCatalogue>(settings_.get(), default_model_folders(paths_));
+  ServiceHooks hooks;
+  const bool scripted = qobject_cast<ScriptedEngine*>(engine_.get()) != nullptr;
+  hooks.defaultModel = [this, scripted] {
+    const QString model = models_->defaultModel();
+    return model.isEmpty() && scripted ? QStringLiteral("scripted.gguf") : model;
+  };
+  hooks.modelName = [this](const QString& path) { return models_->nameOf(path); };
+  hooks.cost = [this](const TurnRecord& record, const QString& priced_as) {
+    return hosted_cost(record, priced_as.isEmpty() ? settings_->get(Setting::DefaultPricedAs).toString() : priced_as);
+  };
+  hooks.own = [this](const TurnRecord& record) {
+    return own_cost(record, {number(settings_->get(Setting::BusyWatts)), settings_->get(Setting::KwhPrice).toString(), settings_->get(Setting::KwhCurrency).toString()});
+  };
+  chats_ = std::make_unique<ChatServiceImpl>(store_.get(), engine_.get(), std::move(hooks), read_only_);
+  const qint64 bin_limit = QDateTime::currentMSecsSinceEpoch() - kBinDays * 24 * 3600 * 1000;
+  if (!read_only_) store_->run([bin_limit](storage::ChatStore& store) { return store.emptyBin(bin_limit); });
+  struct Rows { storage::Outcome<QVector<storage::Chat>> chats, deleted; storage::Outcome<QVector<storage::Folder>> folders; };
+  const Rows rows = store_->run([](storage::ChatStore& store) { return Rows{store.chats(), store.deletedChats(), store.folders()}; }).result();
+  if (rows.chats && rows.deleted && rows.folders) {
+    chats_->load(*rows.chats, *rows.deleted, *rows.folders);
+  } else {
+    join(notice_, tr("The list of chats could not be read."));
+  }
+  connect(engine_.get(), &EnginePort::modelsChanged, this, [this] {
+    models_->setLoaded(engine_->loadedModel());
+    Q_EMIT deviceStatusChanged();
+  });
+  connect(chats_.get(), &ChatService::chatChanged, this, &Application::deviceStatusChanged);
+  models_->rescan();
+}
+
+ApplicationImpl::~ApplicationImpl() { shutdown(); }
+
+DeviceStatus ApplicationImpl::deviceStatus() const {
+  DeviceStatus out;
+  out.device = engine_ ? engine_->deviceInUse() : QString();
+  const platform::Memory memory = platform::main_memory();
+  out.memoryUsed = memory.used;
+  out.memoryTotal = memory.total;
+  return out;                                // connections: this program opens none
+}
+
+QStringList ApplicationImpl::priceRows() const { return price_rows(); }
+QString ApplicationImpl::priceBookDate() const { return price_book_date(); }
+
+void ApplicationImpl::shutdown() {
+  if (std::exchange(shut_down_, true)) return;
+  if (chats_) {
+    chats_->stopAll();
+    const QDeadlineTimer deadline(kShutdownMs);
+    while (chats_->anyTurnRunning() && !deadline.hasExpired()) QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents, 10);
+  }
+  chats_.reset();
+  models_.reset();
+  engine_.reset();                           // keeps what is to be kept on disk
+  if (store_) store_->close();
+  if (lock_) lock_->unlock();
+}
+
+}  // namespace tg
