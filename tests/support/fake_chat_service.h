@@ -225,7 +225,10 @@ class FakeCatalogue : public ModelCatalogue {
   QStringList folders() const override { return {}; }
   void addFolder(const QString&) override {}
   void addFile(const QString&) override {}
-  void removeFromList(const QString&) override {}
+  void removeFromList(const QString& path) override {
+    list.removeIf([&](const ModelInfo& model) { return model.path == path; });
+    Q_EMIT changed();
+  }
   void rescan() override {}
   QString defaultModel() const override { return list.isEmpty() ? QString() : list.first().path; }
 };
