@@ -49,6 +49,22 @@ QMenu::item:selected { background: @selection; color: @text; }
 QMenu::item:disabled { color: @muted; }
 QMenu::separator { height: 1px; background: @border; margin: 4px 6px; }
 QMenu::icon { padding-left: 0.4em; }
+QFrame#navRail, QFrame#chatListPanel, QWidget#composerDock { background: @window; }
+QFrame#navRail, QFrame#chatListPanel { border: none; border-right: 1px solid @border; }
+QFrame#chatListFoot { border: none; border-top: 1px solid @border; }
+QFrame#chatHeader, QFrame#findBar { background: @base; border: none; border-bottom: 1px solid @border; }
+QFrame#inspectorDock { background: @base; border: none; border-left: 1px solid @border; }
+QWidget#tabTurn, QWidget#tabTurnBody { background: @base; }
+QFrame#composerDock { border: none; border-top: 1px solid @border; }
+QFrame#composer { background: @base; border: 1px solid @controlBorder; border-radius: 8px; }
+QFrame#turnStrip { background: @raised; border: none; border-top: 1px solid @border; }
+QFrame#errorStrip { background: @errorBg; border: none; }
+QFrame#errorStrip QLabel { color: @errorText; }
+QFrame#toast { background: @raised; border: 1px solid @controlBorder; border-radius: 8px; }
+QFrame#rule { background: @border; border: none; }
+QToolButton[kind="nav"] { border: 1px solid transparent; border-left: 3px solid transparent; padding: 0.5em 0.2em; color: @muted; }
+QToolButton[kind="nav"]:checked { background: @selection; border: 1px solid @selection; border-left: 3px solid @accent; color: @text; font-weight: 600; }
+QToolButton[kind="nav"]:focus { border: 2px solid @focus; }
 QStatusBar { background: @window; color: @muted; border-top: 1px solid @border; }
 QStatusBar::item { border: none; }
 QSplitter::handle { background: @border; }

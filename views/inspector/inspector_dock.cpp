@@ -1,0 +1,56 @@
+#include "views/inspector/inspector_dock.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "views/chats/chat_view.h"
+#include "views/inspector/turn_tab.h"
+#include "views/theme/icons.h"
+
+namespace tg {
+
+using namespace Qt::StringLiterals;
+
+InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) : QFrame(parent), app_(app), view_(view) {
+  setObjectName(u"inspectorDock"_s);
+  setAttribute(Qt::WA_StyledBackground);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 4, 0, 0);
+  tabs_ = new QTabWidget(this);
+  tabs_->setObjectName(u"inspectorTabs"_s);
+  tabs_->setAccessibleName(tr("Inspector"));
+  tabs_->setDocumentMode(true);
+  tabs_->tabBar()->setAccessibleName(tr("Inspector tabs"));
+  turn_ = new TurnTab(tabs_);
+  tabs_->addTab(turn_, tr("Turn"));
+  copy_ = new QToolButton(tabs_);
+  copy_->setObjectName(u"copyFigures"_s);
+  copy_->setIcon(icon(u"copy"_s, Role::Muted));
+  copy_->setAccessibleName(tr("Copy the figures of this turn"));
+  copy_->setToolTip(copy_->accessibleName());
+  connect(copy_, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(turn_->text()); });
+  tabs_->setCornerWidget(copy_);
+  column->addWidget(tabs_);
+  connect(view, &ChatView::currentTurnChanged, this, &InspectorDock::refresh);
+  connect(turn_, &TurnTab::turnWanted, view, &ChatView::selectTurn);
+  connect(&Theme::get(), &Theme::changed, this, &InspectorDock::refresh);
+}
+
+void InspectorDock::refresh() {
+  const int turn = view_->currentTurn(), turns = view_->turnCount();
+  std::optional<TurnRecord> record;
+  int at = 0;
+  const QVector<MessageInfo> messages = view_->chatId().isEmpty() ? QVector<MessageInfo>() : app_.chats().messages(view_->chatId());
+  for (const MessageInfo& m : messages) {
+    if (m.role == u"user"_s) ++at;
+    if (at == turn && m.record) record = m.record;
+  }
+  turn_->show(record, turn, turns, turn == turns && view_->isRunning());
+  copy_->setEnabled(record.has_value());
+}
+
+}  // namespace tg
