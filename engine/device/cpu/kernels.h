@@ -110,6 +110,8 @@ struct Kernels {
 const Kernels& scalar_kernels();
 #if defined(__x86_64__)
 const Kernels& avx512_kernels();
+const Kernels& avx2_kernels();
+const Kernels& avxvnni_kernels();
 #endif
 
 }  // namespace tg::cpu

@@ -8,6 +8,9 @@
 #if defined(__linux__)
 #include <sched.h>
 #endif
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace tg::cpu {
 namespace {
@@ -63,6 +66,18 @@ struct Choice {
   const Kernels& (*table)();
 };
 
+#if defined(__x86_64__)
+// Not among the names of __builtin_cpu_supports in GCC 12. The system's support of the registers is what AVX2 needs too.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1U << 29)) != 0;
+}
+bool has_avx_vnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & (1U << 4)) != 0;
+}
+#endif
+
 // Best first.
 std::vector<Choice> choices() {
   std::vector<Choice> all;
@@ -70,7 +85,10 @@ std::vector<Choice> choices() {
   __builtin_cpu_init();
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
   all.push_back({"avx512", avx512, avx512_kernels});
+  all.push_back({"avxvnni", avx2 && has_avx_vnni(), avxvnni_kernels});
+  all.push_back({"avx2", avx2, avx2_kernels});
 #endif
   all.push_back({"scalar", true, scalar_kernels});
   return all;

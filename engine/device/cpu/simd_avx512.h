@@ -20,7 +20,8 @@ using VF = __m512;   // 16 floats
 using VI = __m512i;  // 16 int32, or 64 bytes
 using VMask = __mmask16;
 
-constexpr int kColumns = 6;       // columns of a matrix tile of 2 x 16 rows: 12 integer and 12 float sums in 32 registers
+constexpr int kTilesAtOnce = 2;   // a product works on 2 x 16 rows
+constexpr int kColumns = 6;       // by so many columns: 12 integer and 12 float sums in 32 registers
 constexpr int kFloatColumns = 8;  // the same for float weights
 constexpr int kChains = 12;       // scores computed side by side
 constexpr int kValueQueries = 6, kValueVectors = 4;  // a tile of weighted values: 24 sums

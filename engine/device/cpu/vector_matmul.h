@@ -196,22 +196,23 @@ TG_INLINE void column_blocks(const ActView& x, int c, int block, const ActBlock*
 }
 
 template <class K, int R, int N>
-int panel_columns(const Piece& p, int c, int first, int blocks, int offset) {
+int panel_columns(const Piece& p, int t, int c, int first, int blocks, int offset) {
   constexpr std::size_t kTileStep = panel_block_bytes(K::kGroups, K::kMin) * kChunkBlocks;
+  const std::byte* panel = p.panel + zu(t) * kTileStep;
   for (; c + N <= p.x.n; c += N) {
     const ActBlock* a[N];
     column_blocks<N>(p.x, c, first, a);
-    panel_product<K, R, N>(p.panel, kTileStep, blocks, a, offset, first > 0, p.out + zu(c) * p.stride, p.stride);
+    panel_product<K, R, N>(panel, kTileStep, blocks, a, offset, first > 0, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
   }
   return c;
 }
 
 template <class K, int R>
-void panel_all_columns(const Piece& p, int first, int blocks, int offset) {
-  int c = panel_columns<K, R, kColumns>(p, 0, first, blocks, offset);
-  if constexpr (kColumns > 4) c = panel_columns<K, R, 4>(p, c, first, blocks, offset);
-  if constexpr (kColumns > 2) c = panel_columns<K, R, 2>(p, c, first, blocks, offset);
-  panel_columns<K, R, 1>(p, c, first, blocks, offset);
+void panel_all_columns(const Piece& p, int t, int first, int blocks, int offset) {
+  int c = panel_columns<K, R, kColumns>(p, t, 0, first, blocks, offset);
+  if constexpr (kColumns > 4) c = panel_columns<K, R, 4>(p, t, c, first, blocks, offset);
+  if constexpr (kColumns > 2) c = panel_columns<K, R, 2>(p, t, c, first, blocks, offset);
+  panel_columns<K, R, 1>(p, t, c, first, blocks, offset);
 }
 
 // fill(tile, first block, blocks, to) makes the panel of one tile.
@@ -222,10 +223,10 @@ TG_INLINE void panel_chunks(const Piece& p, int offset, Fill&& fill) {
   for (int first = 0; first < all; first += kChunkBlocks) {
     const int blocks = all - first < kChunkBlocks ? all - first : kChunkBlocks;
     for (int t = 0; t < p.tiles; ++t) fill(t, first, blocks, p.panel + zu(t) * kTileStep);
-    if (p.tiles == 2) {
-      panel_all_columns<K, 2>(p, first, blocks, offset);
+    if (p.tiles == kTilesAtOnce) {
+      panel_all_columns<K, kTilesAtOnce>(p, 0, first, blocks, offset);
     } else {
-      panel_all_columns<K, 1>(p, first, blocks, offset);
+      for (int t = 0; t < p.tiles; ++t) panel_all_columns<K, 1>(p, t, first, blocks, offset);
     }
   }
 }
@@ -278,13 +279,14 @@ TG_INLINE VF load_floats(const std::byte* p) {
 }
 
 template <Format F, int R, int N>
-int float_columns(const Piece& p, const std::byte* tiles, int c, int first, int count) {
+int float_columns(const Piece& p, int t, int c, int first, int count) {
   constexpr std::size_t kStep = zu(Traits<F>::bytes) * kTileRows;
   const std::size_t tile_bytes = zu(p.w.cols) * kStep;
+  const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows + t) * tile_bytes;
   for (; c + N <= p.x.n; c += N) {
     const float* a[N];
     for (int n = 0; n < N; ++n) a[n] = p.x.f32 + zu(p.x.at(c + n)) * p.x.f32_stride + first;
-    float* out = p.out + zu(c) * p.stride;
+    float* out = p.out + zu(c) * p.stride + zu(t) * 16;
     VF acc[N][R];
     for (int n = 0; n < N; ++n) {
       for (int r = 0; r < R; ++r) acc[n][r] = first > 0 ? vload(out + zu(n) * p.stride + zu(r) * 16) : vset(0.0F);
@@ -307,27 +309,22 @@ int float_columns(const Piece& p, const std::byte* tiles, int c, int first, int 
 }
 
 template <Format F, int R>
-void float_piece_rows(const Piece& p) {
+void float_tiles(const Piece& p, int t) {
   constexpr int kChunk = 256;  // columns whose weights stay in the first cache while all activation rows pass
-  const std::size_t tile_bytes = zu(p.w.cols) * zu(Traits<F>::bytes) * kTileRows;
-  const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows) * tile_bytes;
   const int chunk = p.x.n > kFloatColumns ? kChunk : p.w.cols;
   for (int first = 0; first < p.w.cols; first += chunk) {
     const int count = p.w.cols - first < chunk ? p.w.cols - first : chunk;
-    int c = float_columns<F, R, kFloatColumns>(p, tiles, 0, first, count);
-    if constexpr (kFloatColumns > 4) c = float_columns<F, R, 4>(p, tiles, c, first, count);
-    if constexpr (kFloatColumns > 2) c = float_columns<F, R, 2>(p, tiles, c, first, count);
-    float_columns<F, R, 1>(p, tiles, c, first, count);
+    int c = float_columns<F, R, kFloatColumns>(p, t, 0, first, count);
+    if constexpr (kFloatColumns > 4) c = float_columns<F, R, 4>(p, t, c, first, count);
+    if constexpr (kFloatColumns > 2) c = float_columns<F, R, 2>(p, t, c, first, count);
+    float_columns<F, R, 1>(p, t, c, first, count);
   }
 }
 
 template <Format F>
 void float_piece(const Piece& p) {
-  if (p.tiles == 2) {
-    float_piece_rows<F, 2>(p);
-  } else {
-    float_piece_rows<F, 1>(p);
-  }
+  if (p.tiles == kTilesAtOnce) return float_tiles<F, kTilesAtOnce>(p, 0);
+  for (int t = 0; t < p.tiles; ++t) float_tiles<F, 1>(p, t);
 }
 
 // ---- Dispatch: one table from the lists of formats ------------------------------------------------------------------------
