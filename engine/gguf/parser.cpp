@@ -328,6 +328,7 @@ bool pad_checked(std::uint64_t& value, std::uint32_t alignment) {
 Status place_tensors(std::span<const std::byte> bytes, std::uint32_t alignment, std::vector<Listed>& list, GgufPart& part) {
   std::uint64_t data_begin = part.header_bytes;
   if (!pad_checked(data_begin, alignment)) return refuse("The tensor data begin past the end of the file.");
+  if (list.empty() && bytes.size() > data_begin) return refuse("The file lists no tensors but holds data.");
   std::uint64_t expected = 0;
   part.tensors.reserve(list.size());
   for (Listed& listed : list) {

@@ -27,9 +27,9 @@ TokenKind kind_of(std::int64_t type) {
 
 // clang-format off
 // Texts that end a generation, whatever the file's eos_token_id says: chat fine-tunes often keep the base model's.
-constexpr std::array<std::string_view, 22> kEndTexts{
+constexpr std::array<std::string_view, 21> kEndTexts{
     "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
-    "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>",
+    "<|endoftext|>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>",
     "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~["};
 // Code models: padding, next repository and next file end an answer too. One of each group counts, the first present.
 constexpr std::array<std::string_view, 5> kFimPad{"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"};
@@ -164,6 +164,8 @@ void Vocabulary::collect_eog() {
   set_first(kFimPad);
   set_first(kFimRepo);
   set_first(kFimFile);
+  // "</s>" is ordinary text (HTML) in vocabularies that do not mark it, Qwen's for one.
+  if (const TokenId id = find("</s>"); id >= 0 && kind(id) == TokenKind::control) set(id, true);
   for (const TokenId id : {eos, eot_, eom_}) set(id, true);
   // gpt-oss and Solar: <|end|> ends a message of the turn, not the turn.
   const bool has_call = find("<|call|>") >= 0 || find("<|calls|>") >= 0;

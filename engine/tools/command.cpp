@@ -9,10 +9,13 @@ namespace tg {
 namespace {
 
 constexpr std::array kCommands{
+    Command{"info", "What a model file holds, after all checks that a load makes", run_info},
     Command{"tokenize", "Token ids of a text", run_tokenize},
     Command{"detokenize", "Text of token ids", run_detokenize},
+    Command{"render", "Prompt text of a chat", run_render},
     Command{"logits", "Logits of given tokens", run_logits},
     Command{"dequantize", "Values of raw blocks of a weight format as float32", run_dequantize},
+    Command{"selfcheck", "Every op against its scalar reference", run_selfcheck},
 };
 
 void print_help() {
