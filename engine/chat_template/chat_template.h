@@ -20,13 +20,17 @@ using Json = nlohmann::ordered_json;  // key order of tools and arguments is par
 struct TextSegment {
   std::size_t begin = 0, end = 0;  // bytes of the rendered text
   int message = -1;                // index into `messages`; -1: text of the template itself, tools, generation prompt
-  bool user_content = false;       // comes from message content: special tokens in it must not be parsed
+  bool user_content = false;       // comes from message content (or tools, documents): special tokens in it must not be parsed
+  bool tools = false;              // comes from the tool definitions
 };
 
 struct RenderedText {
   std::string text;
   std::vector<TextSegment> segments;
 };
+
+// Variable of a context that holds the time strftime_now gives (ISO 8601); templates do not see it.
+inline constexpr std::string_view kNowVariable = "turnglass_now";
 
 class ChatTemplate {
  public:
