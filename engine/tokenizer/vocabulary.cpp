@@ -53,8 +53,8 @@ Result<Vocabulary> Vocabulary::load(std::shared_ptr<const GgufFile> file) {
   if (const Status done = v.load_scores(); !done) return done.error();
   if (const Status done = v.load_kinds(); !done) return done.error();
   if (const Status done = v.load_special_ids(); !done) return done.error();
-  v.correct_kinds();
   v.collect_eog();
+  v.correct_kinds();
   return v;
 }
 
@@ -70,7 +70,7 @@ Status Vocabulary::load_texts(const GgufArray& tokens) {
   ids_.reserve(texts_.size());
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     if (texts_[i].empty()) texts_[i] = names_of_empty_->emplace_back("[EMPTY_" + std::to_string(i) + "]");
-    if (!ids_.emplace(texts_[i], static_cast<TokenId>(i)).second) {
+    if (!ids_.insert(texts_[i], static_cast<TokenId>(i), texts_)) {
       return refuse("The vocabulary holds the token \"" + printable(texts_[i], 40) + "\" twice.");
     }
     longest_ = std::max(longest_, texts_[i].size());
@@ -148,6 +148,9 @@ void Vocabulary::correct_kinds() {
   mark(kFimPad);
   mark(kFimRepo);
   mark(kFimFile);
+  // Gemma 4 keeps </s> as ordinary text.
+  const TokenId end = find("</s>");
+  if (end >= 0) kinds_[static_cast<std::size_t>(end)] = find("<|tool_response>") >= 0 ? TokenKind::normal : TokenKind::control;
 }
 
 void Vocabulary::collect_eog() {
@@ -165,21 +168,12 @@ void Vocabulary::collect_eog() {
   set_first(kFimRepo);
   set_first(kFimFile);
   // "</s>" is ordinary text (HTML) in vocabularies that do not mark it, Qwen's for one.
-  if (const TokenId id = find("</s>"); id >= 0 && kind(id) == TokenKind::control) set(id, true);
+  const TokenId end = find("</s>");
+  if (end >= 0 && kind(end) == TokenKind::control && find("<|tool_response>") < 0) set(end, true);
   for (const TokenId id : {eos, eot_, eom_}) set(id, true);
   // gpt-oss and Solar: <|end|> ends a message of the turn, not the turn.
   const bool has_call = find("<|call|>") >= 0 || find("<|calls|>") >= 0;
   if (has_call && (find("<|return|>") >= 0 || find("<|flush|>") >= 0)) set(find("<|end|>"), false);
-  // Gemma 4 keeps </s> as ordinary text.
-  if (const TokenId id = find("</s>"); id >= 0 && find("<|tool_response>") >= 0) {
-    set(id, false);
-    kinds_[static_cast<std::size_t>(id)] = TokenKind::normal;
-  }
-}
-
-TokenId Vocabulary::find(std::string_view text) const {
-  const auto it = ids_.find(text);
-  return it == ids_.end() ? -1 : it->second;
 }
 
 TokenId Vocabulary::byte_token(unsigned char byte) const {

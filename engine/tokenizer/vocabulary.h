@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "engine/base/types.h"
 #include "engine/gguf/reader.h"
+#include "engine/tokenizer/token_index.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace tg {
@@ -23,7 +23,7 @@ class Vocabulary {
   std::string_view text(TokenId id) const { return texts_[static_cast<std::size_t>(id)]; }
   TokenKind kind(TokenId id) const { return kinds_[static_cast<std::size_t>(id)]; }
   float score(TokenId id) const { return scores_.empty() ? 0.0F : scores_[static_cast<std::size_t>(id)]; }
-  TokenId find(std::string_view text) const;           // -1: none
+  TokenId find(std::string_view text) const { return ids_.find(text, texts_); }  // -1: none
   TokenId byte_token(unsigned char byte) const;        // <0xXX>, -1: none
   std::size_t longest() const { return longest_; }     // bytes of the longest token
   bool is_eog(TokenId id) const { return has(id) && eog_[static_cast<std::size_t>(id)]; }
@@ -48,7 +48,7 @@ class Vocabulary {
   std::vector<float> scores_;
   std::vector<bool> eog_;
   TokenId eot_ = -1, eom_ = -1;
-  std::unordered_map<std::string_view, TokenId> ids_;
+  TokenIndex ids_;
   std::size_t longest_ = 0;
 };
 
