@@ -13,6 +13,7 @@
 #include "engine/base/result.h"
 #include "engine/base/types.h"
 #include "engine/cache/cache_types.h"
+#include "engine/schedule/turn_listener.h"
 #include "engine/schedule/turn_types.h"
 
 namespace tg {

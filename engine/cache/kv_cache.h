@@ -108,6 +108,7 @@ class KvCache {
   CacheBudget budget() const;
   std::uint64_t memory_bytes() const;
   std::uint64_t disk_bytes() const;
+  std::uint64_t bytes_restored() const;         // from disk so far
   Result<std::string> check_integrity();
   bool flush(std::chrono::milliseconds limit);  // waits until the files are written
 
@@ -169,7 +170,7 @@ class KvCache {
 
   mutable std::mutex mutex_;
   CacheBudget budget_;
-  std::uint64_t memory_bytes_ = 0, disk_bytes_ = 0, private_bytes_ = 0;  // private: pages of running turns that are not published
+  std::uint64_t bytes_restored_ = 0, memory_bytes_ = 0, disk_bytes_ = 0, private_bytes_ = 0;  // private: pages of running turns that are not published
   std::map<std::string, std::unique_ptr<Tree>> trees_;                   // by key id
   std::map<std::string, std::unique_ptr<ChatRecord>> records_;           // by sequence
   std::map<std::string, Refusal> refused_;                               // chat files that could not be read, by file name

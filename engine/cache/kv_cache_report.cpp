@@ -97,6 +97,11 @@ std::uint64_t KvCache::disk_bytes() const {
   return disk_bytes_;
 }
 
+std::uint64_t KvCache::bytes_restored() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_restored_;
+}
+
 Result<std::string> KvCache::check_integrity() {
   flush(std::chrono::milliseconds(5000));
   const std::lock_guard lock(mutex_);

@@ -136,6 +136,7 @@ Refusal KvCache::read_blob(Tree& t, Node& node, int group, int position, std::un
   }
   lock.lock();
   if (refusal != Refusal::none) return refusal;
+  bytes_restored_ += id.bytes;
   Blob& blob = group < 0 ? node.states.at(position) : node.pages[static_cast<std::size_t>(group)];
   if (!blob.memory) hold(blob, std::move(content));
   blob.checksum = checksum;

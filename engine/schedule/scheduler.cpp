@@ -1,0 +1,351 @@
+// The worker's loop and what other threads ask of it; steps are in scheduler_step.cpp.
+#include "engine/schedule/scheduler.h"
+
+#include <algorithm>
+
+#include "engine/cache/platform.h"
+
+namespace tg {
+namespace {
+
+constexpr std::size_t kMaxActive = 16;           // turns at once; further ones wait their turn
+constexpr std::size_t kRestoreSlice = 64U << 20U;  // bytes read from disk between two steps: about 30 ms
+constexpr auto kIdleBeforeLimits = std::chrono::seconds(3);
+
+}  // namespace
+
+Scheduler::Scheduler(KvCache& cache, const std::string& curves_file) : cache_(cache), curves_(curves_file), thread_([this] { loop(); }) {}
+
+Scheduler::~Scheduler() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (const auto& turn : queued_) turn->stop();
+    for (const auto& turn : active_) turn->stop();
+    if (step_cancel_) step_cancel_->cancel();
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Scheduler::add_model(std::unique_ptr<ModelRuntime> runtime) {
+  cache_.open(runtime->key, runtime->layout(), runtime->memory);
+  const std::lock_guard lock(mutex_);
+  if (const auto curve = curves_.curve(runtime->curve_key())) runtime->curve = *curve;
+  models_.push_back(std::move(runtime));
+}
+
+void Scheduler::remove_model(const ModelHandle& model) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& runtime : models_)
+    if (runtime->info == model) runtime->closing = true;
+  for (const auto& turn : queued_)
+    if (turn->request.model == model) turn->stop();
+  for (const auto& turn : active_)
+    if (turn->request.model == model) turn->stop();
+  if (step_cancel_) step_cancel_->cancel();
+  wake_.notify_all();
+}
+
+TurnId Scheduler::submit(TurnRequest request, std::shared_ptr<TurnListener> listener) {
+  const std::lock_guard lock(mutex_);
+  auto turn = std::make_shared<Turn>(++last_id_, std::move(request), std::move(listener));
+  if (const auto found = cancel_after_.find(turn->request.sequence); found != cancel_after_.end()) {
+    turn->stop_after_read = found->second.first;
+    turn->stop_after_written = found->second.second;
+    cancel_after_.erase(found);
+  }
+  queued_.push_back(turn);
+  if (step_cancel_ && step_turns_.empty()) step_cancel_->cancel();  // limits are being measured: the turn goes first
+  wake_.notify_all();
+  return turn->id;
+}
+
+void Scheduler::cancel(TurnId id) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& turn : queued_)
+    if (turn->id == id) turn->stop();
+  for (const auto& turn : active_)
+    if (turn->id == id) turn->stop();
+  const bool running = std::find(step_turns_.begin(), step_turns_.end(), id) != step_turns_.end();
+  if (running && step_cancel_) step_cancel_->cancel();  // the step's other turns do it again: stops are rare, waiting is not forgiven
+  wake_.notify_all();
+}
+
+void Scheduler::cancel_sequence(const std::string& sequence) {
+  std::vector<TurnId> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& turn : queued_)
+      if (turn->request.sequence == sequence) ids.push_back(turn->id);
+    for (const auto& turn : active_)
+      if (turn->request.sequence == sequence) ids.push_back(turn->id);
+  }
+  for (const TurnId id : ids) cancel(id);
+}
+
+void Scheduler::cancel_after(const std::string& sequence, int prefill_tokens, int output_tokens) {
+  const std::lock_guard lock(mutex_);
+  cancel_after_[sequence] = {prefill_tokens, output_tokens};
+}
+
+void Scheduler::when_idle(const std::string& sequence, std::function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  jobs_.emplace_back(sequence, std::move(job));
+  wake_.notify_all();
+}
+
+bool Scheduler::busy(const std::string& sequence) const {
+  const auto is = [&](const std::shared_ptr<Turn>& turn) { return turn->request.sequence == sequence; };
+  return std::any_of(active_.begin(), active_.end(), is) || std::any_of(queued_.begin(), queued_.end(), is);
+}
+
+Prediction Scheduler::predict(const ModelHandle& model, const std::vector<TokenId>& prompt) const {
+  const std::lock_guard lock(mutex_);
+  Prediction p;
+  p.fresh = static_cast<int>(prompt.size());
+  const auto found = std::find_if(models_.begin(), models_.end(), [&](const auto& runtime) { return runtime->info == model; });
+  if (found == models_.end() || prompt.empty()) return p;
+  const ModelRuntime& runtime = **found;
+  const KvCache::Outlook outlook = cache_.outlook(runtime.key, prompt);
+  p.cached = outlook.cached;
+  p.fresh = static_cast<int>(prompt.size()) - p.cached;
+  p.tier = outlook.tier;
+  const auto restore = curves_.restore_ms(static_cast<double>(outlook.disk_bytes));
+  const int chunk = runtime.chunk > 0 ? runtime.chunk : runtime.largest_step > 0 ? runtime.largest_step : runtime.forward->max_rows();
+  const auto read = runtime.curve.predict(p.fresh, p.cached, chunk);
+  if (!restore || !read) return p;
+  p.ttft_ms = *restore + *read;
+  const double off = 1.5 * runtime.curve.relative_error();
+  p.low_ms = *p.ttft_ms * (1 - std::min(off, 0.9));
+  p.high_ms = *p.ttft_ms * (1 + off);
+  return p;
+}
+
+// ---- the worker
+
+bool Scheduler::has_work() const {
+  if (!queued_.empty() || !active_.empty()) return true;
+  if (std::any_of(models_.begin(), models_.end(), [](const auto& m) { return m->closing; })) return true;
+  return !jobs_.empty();
+}
+
+void Scheduler::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto awake = [this] { return stopping_ || has_work(); };
+    const bool may_measure = curves_.kept() && !limits_failed_ && std::any_of(models_.begin(), models_.end(), [&](const auto& m) {
+                               return m->device && m->curve.samples() > 0 && !curves_.limits(m->device->name());
+                             });
+    if (!may_measure) {
+      wake_.wait(lock, awake);
+    } else if (!wake_.wait_for(lock, kIdleBeforeLimits, awake)) {
+      measure_limits(lock);
+      continue;
+    }
+    if (!tidy(lock)) break;
+    if (restore_slice(lock)) continue;
+    if (ModelRuntime* runtime = next_model()) run_step(*runtime, lock);
+  }
+  save_curves(lock);
+}
+
+bool Scheduler::tidy(std::unique_lock<std::mutex>& lock) {
+  end_stopped(lock);
+  run_jobs(lock);
+  unload_closed(lock);
+  if (stopping_ && active_.empty() && queued_.empty()) {
+    for (auto& runtime : models_) runtime->closing = true;
+    unload_closed(lock);
+    return false;
+  }
+  admit(lock);
+  tell_queue(lock);
+  return true;
+}
+
+void Scheduler::end_stopped(std::unique_lock<std::mutex>& lock) {
+  for (std::size_t i = 0; i < active_.size();) {
+    const std::shared_ptr<Turn> turn = active_[i];
+    if (turn->stop_wanted()) turn->end(FinishReason::cancelled);
+    if (!turn->finished()) {
+      ++i;
+      continue;
+    }
+    active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
+    finish(turn, lock);
+    i = 0;
+  }
+  for (std::size_t i = 0; i < queued_.size();) {
+    const std::shared_ptr<Turn> turn = queued_[i];
+    if (!turn->stop_wanted()) {
+      ++i;
+      continue;
+    }
+    queued_.erase(queued_.begin() + static_cast<std::ptrdiff_t>(i));
+    turn->end(FinishReason::cancelled);
+    finish(turn, lock);
+    i = 0;
+  }
+}
+
+void Scheduler::finish(std::shared_ptr<Turn> turn, std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  TurnReport report = turn->report(cache_);
+  turn->phase = Turn::Phase::done;
+  lock.lock();
+  if (turn->runtime != nullptr) {
+    fill_percent(*turn->runtime, report);
+    curves_.set_curve(turn->runtime->curve_key(), turn->runtime->curve);
+  }
+  lock.unlock();
+  turn->listener->finished(report);
+  lock.lock();
+}
+
+void Scheduler::fill_percent(const ModelRuntime& runtime, TurnReport& report) const {
+  if (!runtime.device) return;
+  const auto limits = curves_.limits(runtime.device->name());
+  if (!limits) return;
+  if (limits->int8_gop_per_s > 0 && report.gop_per_s_prefill > 0) report.percent_prefill = 100 * report.gop_per_s_prefill / limits->int8_gop_per_s;
+  if (limits->read_gb_per_s > 0 && report.gb_per_s_decode > 0) report.percent_decode = 100 * report.gb_per_s_decode / limits->read_gb_per_s;
+}
+
+void Scheduler::admit(std::unique_lock<std::mutex>& lock) {
+  for (std::size_t i = 0; i < queued_.size() && active_.size() < kMaxActive;) {
+    const std::shared_ptr<Turn> turn = queued_[i];
+    const TurnRequest& request = turn->request;
+    const auto same = [&](const std::shared_ptr<Turn>& other) { return other->request.sequence == request.sequence; };
+    if (std::any_of(active_.begin(), active_.end(), same) || std::any_of(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(i), same)) {
+      ++i;  // a chat's turns follow one another
+      continue;
+    }
+    queued_.erase(queued_.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto found = std::find_if(models_.begin(), models_.end(), [&](const auto& m) { return m->info == request.model && !m->closing; });
+    const auto n = static_cast<int>(request.prompt.ids.size());
+    if (found == models_.end()) {
+      turn->end(FinishReason::error, make_error(ErrorCode::bad_argument, "The model is not loaded."));
+    } else if (n == 0) {
+      turn->end(FinishReason::error, make_error(ErrorCode::bad_argument, "The prompt is empty."));
+    } else if (n >= (*found)->info->context) {
+      turn->end(FinishReason::error, make_error(ErrorCode::does_not_fit, "The prompt has " + std::to_string(n) + " tokens, and the context holds " +
+                                                                             std::to_string((*found)->info->context) + "."));
+    } else if (std::any_of(request.prompt.ids.begin(), request.prompt.ids.end(), [&](TokenId id) { return id < 0 || id >= (*found)->info->description.vocab; })) {
+      turn->end(FinishReason::error, make_error(ErrorCode::bad_argument, "The prompt has a token that the model does not know."));
+    } else {
+      active_.push_back(turn);
+      ModelRuntime& runtime = **found;
+      lock.unlock();
+      turn->admit(runtime, cache_);
+      lock.lock();
+      continue;
+    }
+    finish(turn, lock);
+  }
+}
+
+void Scheduler::tell_queue(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::pair<std::shared_ptr<Turn>, int>> news;
+  for (std::size_t i = 0; i < queued_.size(); ++i) {
+    const int position = static_cast<int>(i) + 1;
+    if (queued_[i]->queue_position == position) continue;
+    queued_[i]->queue_position = position;
+    news.emplace_back(queued_[i], position);
+  }
+  if (news.empty()) return;
+  lock.unlock();
+  for (const auto& [turn, position] : news) turn->listener->queued(position);
+  lock.lock();
+}
+
+void Scheduler::run_jobs(std::unique_lock<std::mutex>& lock) {
+  for (std::size_t i = 0; i < jobs_.size();) {
+    if (busy(jobs_[i].first)) {
+      ++i;
+      continue;
+    }
+    const std::function<void()> job = std::move(jobs_[i].second);
+    jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+    lock.unlock();
+    job();
+    lock.lock();
+    i = 0;
+  }
+}
+
+void Scheduler::unload_closed(std::unique_lock<std::mutex>& lock) {
+  for (std::size_t i = 0; i < models_.size();) {
+    const ModelRuntime* runtime = models_[i].get();
+    const bool used = std::any_of(active_.begin(), active_.end(), [&](const auto& turn) { return turn->runtime == runtime; });
+    if (!runtime->closing || used) {
+      ++i;
+      continue;
+    }
+    std::unique_ptr<ModelRuntime> leaving = std::move(models_[i]);
+    models_.erase(models_.begin() + static_cast<std::ptrdiff_t>(i));
+    curves_.set_curve(leaving->curve_key(), leaving->curve);
+    prompt_turn_.erase(leaving.get());
+    lock.unlock();
+    cache_.close(leaving->key);
+    leaving.reset();
+    lock.lock();
+    save_curves(lock);
+    i = 0;
+  }
+}
+
+bool Scheduler::restore_slice(std::unique_lock<std::mutex>& lock) {
+  bool any = false;
+  const std::vector<std::shared_ptr<Turn>> turns = active_;
+  lock.unlock();
+  for (const auto& turn : turns) {
+    if (turn->phase != Turn::Phase::restoring || turn->stop_wanted()) continue;
+    const auto before = Clock::now();
+    const std::uint64_t from_disk = cache_.bytes_restored();
+    const bool complete = cache_.restore(*turn->lease, kRestoreSlice);
+    const double bytes = static_cast<double>(cache_.bytes_restored() - from_disk);
+    const double ms = ms_between(before, Clock::now());
+    if (bytes > 0) {
+      turn->restored(ms);
+      const std::lock_guard again(mutex_);
+      curves_.add_restore(bytes, ms);
+    }
+    if (complete) turn->start_reading();
+    else any = true;
+    break;  // a step of the others in between
+  }
+  lock.lock();
+  const bool others = std::any_of(active_.begin(), active_.end(), [](const auto& t) { return t->phase == Turn::Phase::reading || t->phase == Turn::Phase::writing; });
+  return any && !others;
+}
+
+void Scheduler::save_curves(std::unique_lock<std::mutex>& lock) {
+  const std::optional<std::string> text = curves_.changed_text();
+  if (!text) return;
+  lock.unlock();
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text->data(), text->size()));
+  cache_platform::write_file(curves_.file(), std::span(&bytes, 1));
+  lock.lock();
+}
+
+// Once per machine, when nothing is to be done; a turn that comes meanwhile goes first.
+void Scheduler::measure_limits(std::unique_lock<std::mutex>& lock) {
+  const auto found = std::find_if(models_.begin(), models_.end(), [&](const auto& m) { return m->device && !curves_.limits(m->device->name()); });
+  if (found == models_.end()) return;
+  const std::shared_ptr<Device> device = (*found)->device;
+  const CancelToken cancel;
+  step_cancel_ = cancel;
+  step_turns_.clear();
+  lock.unlock();
+  device->set_cancel(&cancel.flag());
+  const DeviceLimits limits = device->measure_limits();
+  device->set_cancel(nullptr);
+  lock.lock();
+  step_cancel_.reset();
+  if (cancel.cancelled()) return;
+  if (limits.read_gb_per_s > 0) curves_.set_limits(device->name(), limits);
+  else limits_failed_ = true;
+  save_curves(lock);
+}
+
+}  // namespace tg

@@ -1,0 +1,418 @@
+// Turns through the whole engine on a toy model: cache on and off give the same answers, whatever the layer kinds.
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "tests/support/fake_model.h"
+
+using namespace tg;
+using namespace tg::test;
+
+namespace {
+
+struct Kind {
+  const char* name;
+  int window;
+  bool recurrent;
+};
+constexpr Kind kKinds[] = {{"full", 0, false}, {"window", 100, false}, {"recurrent", 0, true}, {"window and recurrent", 70, true}};
+
+FakeOptions options_of(int window, bool recurrent) {
+  FakeOptions o;
+  o.window = window;
+  o.recurrent = recurrent;
+  return o;
+}
+
+void same_answer(const TurnReport& a, const TurnReport& b) {
+  QVERIFY2(a.error.message.empty(), a.error.message.c_str());
+  QVERIFY2(b.error.message.empty(), b.error.message.c_str());
+  QCOMPARE(a.output_ids, b.output_ids);
+  QCOMPARE(a.logits_sha, b.logits_sha);
+}
+
+}  // namespace
+
+class TestTurns : public QObject {
+  Q_OBJECT
+  static void kinds() {
+    QTest::addColumn<int>("window");
+    QTest::addColumn<bool>("recurrent");
+    for (const Kind& k : kKinds) QTest::newRow(k.name) << k.window << k.recurrent;
+  }
+
+ private Q_SLOTS:
+  void tenTurnsReuseAndAgree_data() { kinds(); }
+  void tenTurnsReuseAndAgree() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine e(options_of(window, recurrent));
+    std::vector<TokenId> prompt = tokens(300, 1);
+    int held = 0;
+    for (int turn = 0; turn < 10; ++turn) {
+      const TurnReport warm = e.run("a", prompt, 20), cold = e.cold("a", prompt, 20);
+      same_answer(warm, cold);
+      QCOMPARE(cold.cache.outcome, std::string("disabled"));
+      QCOMPARE(warm.input_cached, held);
+      QCOMPARE(warm.input_total, warm.input_cached + warm.input_fresh);
+      QCOMPARE(warm.cache.outcome, std::string(turn == 0 ? "cold" : "reused"));
+      QCOMPARE(warm.cache.miss.cause, turn == 0 ? MissCause::first_turn : MissCause::none);
+      QCOMPARE(warm.cache.from_ram, held);
+      held = warm.kv_tokens;
+      QCOMPARE(held, warm.input_total + warm.output - 1);
+      prompt = prompt + warm.output_ids + tokens(30, 100 + static_cast<std::uint64_t>(turn));
+      const auto ok = e.engine->check_integrity();
+      QVERIFY2(ok, ok ? "" : ok.error().message.c_str());
+    }
+  }
+
+  void regenerateIsWarm_data() { kinds(); }
+  void regenerateIsWarm() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine e(options_of(window, recurrent));
+    const std::vector<TokenId> prompt = tokens(500, 2);
+    e.run("a", prompt, 40);
+    TurnRequest again = e.request("a", prompt, 40);
+    again.sampling.temperature = 1;
+    again.sampling.seed = 9;
+    TurnRequest control = again;
+    control.use_cache = false;
+    const TurnReport warm = e.run(again);
+    same_answer(warm, e.run(control));
+    QCOMPARE(warm.input_cached, 499);
+    QCOMPARE(warm.cache.miss.cause, MissCause::none);
+  }
+
+  void editKeepsTheBeginning_data() { kinds(); }
+  void editKeepsTheBeginning() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine e(options_of(window, recurrent));
+    TurnRequest first = e.request("a", tokens(150, 3) + tokens(400, 4));
+    first.prompt.segments = {{SegmentKind::system, -1, "system", 0, 150}, {SegmentKind::new_text, 1, "user", 150, 550}};
+    e.run(first);
+    TurnRequest edited = first;
+    edited.prompt.ids = tokens(150, 3) + tokens(400, 5);
+    edited.change_hint = "edited";
+    edited.change_message = 1;
+    TurnRequest control = edited;
+    control.use_cache = false;
+    const TurnReport warm = e.run(edited);
+    same_answer(warm, e.run(control));
+    QCOMPARE(warm.input_cached, 150);
+    QCOMPARE(warm.cache.miss.cause, MissCause::prefix_changed);
+    QCOMPARE(warm.cache.miss.at_token, 151);
+    QCOMPARE(warm.cache.miss.detail, std::string("edited"));
+    QCOMPARE(warm.cache.miss.where, std::string("message"));
+    QCOMPARE(warm.cache.miss.message, 1);
+    QVERIFY(!warm.cache.miss.was.empty() && warm.cache.miss.was != warm.cache.miss.is);
+  }
+
+  void anotherChatSharesTheSystemPrompt_data() { kinds(); }
+  void anotherChatSharesTheSystemPrompt() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine e(options_of(window, recurrent));
+    const auto with_system = [&](const std::string& chat, std::uint64_t seed) {
+      TurnRequest r = e.request(chat, tokens(200, 6) + tokens(90, seed));
+      r.prompt.segments = {{SegmentKind::system, 0, "system", 0, 200}, {SegmentKind::new_text, 1, "user", 200, 290}};
+      return r;
+    };
+    e.run(with_system("a", 7));
+    TurnRequest control = with_system("b", 8);
+    control.use_cache = false;
+    const TurnReport b = e.run(with_system("b", 8));
+    same_answer(b, e.run(control));
+    QCOMPARE(b.input_cached, 200);
+    QCOMPARE(b.cache.outcome, std::string("reused"));
+    const auto state = e.engine->cache_state("b");
+    QVERIFY(state && state->shared_bytes > 0);
+  }
+
+  void alternatingChatsStayWarm() {
+    const FakeEngine e;
+    std::vector<TokenId> a = tokens(400, 10), b = tokens(400, 11);
+    for (int round = 0; round < 10; ++round) {
+      const TurnReport ra = e.run("a", a), rb = e.run("b", b);
+      if (round > 0) QCOMPARE(ra.cache.outcome + rb.cache.outcome, std::string("reusedreused"));
+      a = a + ra.output_ids + tokens(20, 12);
+      b = b + rb.output_ids + tokens(20, 13);
+    }
+  }
+
+  void chunkSizeAndNeighboursChangeNothing_data() { kinds(); }
+  void chunkSizeAndNeighboursChangeNothing() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine alone(options_of(window, recurrent));
+    std::vector<TurnReport> expected;
+    for (std::uint64_t chat = 0; chat < 6; ++chat) expected.push_back(alone.cold("x", tokens(100 + static_cast<int>(chat) * 70, chat), 30));
+    LoadOptions load;
+    load.chunk = 17;
+    const FakeEngine together(options_of(window, recurrent), {}, load);
+    std::vector<std::shared_ptr<Waiter>> waiters;
+    for (std::uint64_t chat = 0; chat < 6; ++chat) {
+      waiters.push_back(std::make_shared<Waiter>());
+      together.engine->submit(together.request("chat" + std::to_string(chat), tokens(100 + static_cast<int>(chat) * 70, chat), 30), waiters.back());
+    }
+    double most = 0;
+    for (std::size_t chat = 0; chat < 6; ++chat) {
+      const TurnReport r = waiters[chat]->wait();
+      same_answer(r, expected[chat]);
+      most = std::max(most, r.batch_mean);
+    }
+    QVERIFY(most > 1);
+  }
+
+  void stopWhileReadingKeepsWhatWasRead_data() { kinds(); }
+  void stopWhileReadingKeepsWhatWasRead() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine e(options_of(window, recurrent));
+    const std::vector<TokenId> prompt = tokens(400, 20);
+    e.engine->cancel_after("a", 200, 0);
+    const TurnReport stopped = e.run("a", prompt);
+    QCOMPARE(stopped.finish_reason, FinishReason::cancelled);
+    QCOMPARE(stopped.output, 0);
+    QCOMPARE(stopped.kv_tokens, 200);
+    QVERIFY(stopped.stop_ms && *stopped.stop_ms < 200);
+    const TurnReport again = e.run("a", prompt);
+    same_answer(again, e.cold("a", prompt));
+    QCOMPARE(again.input_cached, 200);
+    QCOMPARE(again.cache.miss.cause, MissCause::none);
+  }
+
+  void stopWhileWritingKeepsWhatWasWritten_data() { kinds(); }
+  void stopWhileWritingKeepsWhatWasWritten() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine e(options_of(window, recurrent));
+    const std::vector<TokenId> prompt = tokens(130, 21);
+    e.engine->cancel_after("a", 0, 5);
+    const TurnReport stopped = e.run("a", prompt);
+    QCOMPARE(stopped.finish_reason, FinishReason::cancelled);
+    QCOMPARE(stopped.output, 5);
+    const std::vector<TokenId> next = prompt + stopped.output_ids + tokens(10, 22);
+    const TurnReport again = e.run("a", next);
+    same_answer(again, e.cold("a", next));
+    QCOMPARE(again.input_cached, 134);
+  }
+
+  void aStepCutShortSpoilsNothing_data() { kinds(); }
+  void aStepCutShortSpoilsNothing() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    FakeOptions fake = options_of(window, recurrent);
+    std::mutex mutex;
+    std::condition_variable entered;
+    bool block = false, inside = false;
+    fake.on_step = [&](std::span<const SequenceStep> steps, const CancelToken& cancel) {
+      std::unique_lock lock(mutex);
+      if (!block || steps.size() < 2) return;
+      inside = true;
+      entered.notify_all();
+      while (!cancel.cancelled()) entered.wait_for(lock, std::chrono::milliseconds(1));
+      block = false;
+    };
+    const FakeEngine e(fake);
+    auto a = std::make_shared<Waiter>(), b = std::make_shared<Waiter>();
+    const TurnId first = e.engine->submit(e.request("a", tokens(100, 23), 2000), a);
+    QVERIFY(a->wait_until([](const Waiter& w) { return w.tokens.size() > 3; }));
+    {
+      const std::lock_guard lock(mutex);
+      block = true;
+    }
+    e.engine->submit(e.request("b", tokens(150, 24), 100), b);
+    {
+      std::unique_lock lock(mutex);
+      QVERIFY(entered.wait_for(lock, std::chrono::seconds(10), [&] { return inside; }));
+    }
+    e.engine->cancel(first);
+    const TurnReport ra = a->wait(), rb = b->wait();
+    QCOMPARE(ra.finish_reason, FinishReason::cancelled);
+    same_answer(rb, e.cold("x", tokens(150, 24), 100));
+    const std::vector<TokenId> next = tokens(100, 23) + ra.output_ids + tokens(9, 25);
+    same_answer(e.run("a", next), e.cold("x", next));
+    QVERIFY(e.engine->check_integrity());
+  }
+
+  void speculationGivesTheSameTokens_data() { kinds(); }
+  void speculationGivesTheSameTokens() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    FakeOptions fake = options_of(window, recurrent);
+    fake.repeats = true;
+    const FakeEngine e(fake);
+    for (const float temperature : {0.0F, 0.3F}) {
+      TurnRequest plain = e.request("a", tokens(120, 30), 120);
+      plain.sampling.temperature = temperature;
+      plain.sampling.repeat_penalty = temperature > 0 ? 1.05F : 1.0F;
+      plain.use_cache = false;
+      TurnRequest drafting = plain;
+      drafting.speculation.kind = SpeculationOptions::Kind::ngram;
+      const TurnReport r = e.run(drafting);
+      same_answer(r, e.run(plain));
+      QVERIFY(r.drafted > 0);
+      if (temperature == 0.0F) QVERIFY(r.accepted > 0);
+      QVERIFY(r.accepted <= r.drafted);
+    }
+  }
+
+  void endOfTextIsCountedNotShown() {
+    const FakeEngine e;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+      TurnRequest r = e.request("a", tokens(10, seed), 40);
+      r.ignore_eos = false;
+      const TurnReport report = e.run(r);
+      if (report.finish_reason != FinishReason::stop) continue;
+      QCOMPARE(report.output_ids.back(), kEos);
+      QCOMPARE(report.output, static_cast<int>(report.output_ids.size()));
+      QVERIFY(report.text.find("<eos>") == std::string::npos);
+      return;
+    }
+    QFAIL("no turn ended by itself");
+  }
+
+  void stopTextEndsTheTurn() {
+    const FakeEngine e;
+    const TurnReport whole = e.run("a", tokens(20, 40), 30);
+    TurnRequest r = e.request("b", tokens(20, 40), 30);
+    r.stop = {whole.text.substr(10, 3)};
+    const TurnReport stopped = e.run(r);
+    QCOMPARE(stopped.finish_reason, FinishReason::stop);
+    QCOMPARE(stopped.text, whole.text.substr(0, whole.text.find(r.stop[0])));
+    QVERIFY(stopped.output < 30 && stopped.output >= 3);
+  }
+
+  void limitsOfLengthAndContext() {
+    FakeOptions fake;
+    fake.context = 100;
+    const FakeEngine e(fake);
+    QCOMPARE(e.run("a", tokens(20, 41), 5).finish_reason, FinishReason::length);
+    const TurnReport full = e.run("b", tokens(90, 41), 50);
+    QCOMPARE(full.finish_reason, FinishReason::context_full);
+    QCOMPARE(full.input_total + full.output, 100);
+    const TurnReport refused = e.run("c", tokens(100, 41), 5);
+    QCOMPARE(refused.finish_reason, FinishReason::error);
+    QCOMPARE(refused.error.code, ErrorCode::does_not_fit);
+    QCOMPARE(e.run("d", {}, 5).finish_reason, FinishReason::error);
+    QCOMPARE(e.run("d", {5000}, 5).finish_reason, FinishReason::error);
+  }
+
+  void thinkingBudgetClosesTheBlock() {
+    const FakeEngine e;
+    TurnRequest r = e.request("a", tokens(20, 42) + std::vector<TokenId>{kThink}, 40);
+    r.thinking.starts_inside = true;
+    r.thinking.budget = 7;
+    r.sampling.temperature = 1;
+    const TurnReport report = e.run(r);
+    const auto closing = std::find(report.output_ids.begin(), report.output_ids.end(), kEndThink);
+    QVERIFY(closing != report.output_ids.end());
+    QCOMPARE(closing - report.output_ids.begin(), std::ptrdiff_t{8});  // 7 thought, a forced newline, the marker
+    QVERIFY(report.thinking >= 9 && report.thinking <= 11);
+    QVERIFY(!report.text.empty());
+    QCOMPARE(report.thinking_text.size(), std::size_t{7});
+    // Forced tokens draw nothing: what follows is what the seed says for the 8th draw.
+    TurnRequest drafting = r;
+    drafting.speculation.kind = SpeculationOptions::Kind::ngram;
+    drafting.use_cache = false;
+    QCOMPARE(e.run(drafting).output_ids, report.output_ids);
+  }
+
+  void progressComesFirstAndGrows() {
+    LoadOptions load;
+    load.chunk = 50;
+    const FakeEngine e({}, {}, load);
+    auto w = std::make_shared<Waiter>();
+    e.engine->submit(e.request("a", tokens(500, 43)), w);
+    const TurnReport r = w->wait();
+    QCOMPARE(r.passes, 10);
+    QCOMPARE(w->progress.front().done, 0);
+    QCOMPARE(w->progress.back().done, 500);
+    QCOMPARE(w->progress.size(), std::size_t{11});
+    QCOMPARE(w->tokens.size(), std::size_t{16});
+    QVERIFY(r.ttft_ms >= r.queue_ms + r.restore_ms && r.total_ms >= r.ttft_ms);
+  }
+
+  void writingChatsAreNotStarvedByALongPrompt() {
+    FakeOptions fake;
+    std::atomic<int> reading_alone{0};
+    fake.on_step = [&](std::span<const SequenceStep> steps, const CancelToken&) {
+      if (steps.size() == 1 && steps[0].tokens.size() > 1) ++reading_alone;
+    };
+    LoadOptions load;
+    load.chunk = 32;
+    const FakeEngine e(fake, {}, load);
+    auto writer = std::make_shared<Waiter>(), reader = std::make_shared<Waiter>();
+    e.engine->submit(e.request("w", tokens(10, 44), 3000), writer);
+    QVERIFY(writer->wait_until([](const Waiter& w) { return !w.tokens.empty(); }));
+    reading_alone = 0;
+    e.engine->submit(e.request("r", tokens(3200, 45), 1), reader);
+    QCOMPARE(reader->wait().passes, 100);
+    QCOMPARE(reading_alone.load(), 0);  // every chunk came with a row of the writer
+    QCOMPARE(writer->wait().output, 3000);
+  }
+
+  void aChatsTurnsFollowOneAnother() {
+    const FakeEngine e;
+    auto first = std::make_shared<Waiter>(), second = std::make_shared<Waiter>();
+    e.engine->submit(e.request("a", tokens(50, 46), 200), first);
+    e.engine->submit(e.request("a", tokens(50, 46), 20), second);
+    QCOMPARE(second->wait().output, 20);
+    QVERIFY(first->done());
+    QVERIFY(!second->positions.empty());
+  }
+
+  void unloadAndForgetInAnyPhaseAreSafe() {
+    for (int round = 0; round < 30; ++round) {
+      const FakeEngine e;
+      auto a = std::make_shared<Waiter>(), b = std::make_shared<Waiter>(), c = std::make_shared<Waiter>();
+      e.engine->submit(e.request("a", tokens(2000, 47), 5000), a);
+      e.engine->submit(e.request("b", tokens(20 * round + 1, 48), 5000), b);
+      if (round % 3 == 0) a->wait_until([](const Waiter& w) { return !w.progress.empty(); });
+      if (round % 3 == 1) b->wait_until([](const Waiter& w) { return !w.tokens.empty(); });
+      QVERIFY(e.engine->forget("a"));
+      QCOMPARE(a->wait().finish_reason, FinishReason::cancelled);
+      e.engine->unload(e.model);
+      QCOMPARE(b->wait().finish_reason, FinishReason::cancelled);
+      e.engine->submit(e.request("c", tokens(10, 49)), c);
+      QCOMPARE(c->wait().finish_reason, FinishReason::error);
+      QVERIFY(e.engine->check_integrity());
+    }
+  }
+
+  void destroyedWhileTurnsRun() {
+    auto w = std::make_shared<Waiter>();
+    {
+      const FakeEngine e;
+      e.engine->submit(e.request("a", tokens(3000, 50), 5000), w);
+    }
+    QVERIFY(w->done());
+    QCOMPARE(w->wait().finish_reason, FinishReason::cancelled);
+  }
+
+  void predictionFollowsWhatWasMeasured() {
+    FakeOptions fake;
+    fake.on_step = [](std::span<const SequenceStep> steps, const CancelToken&) {  // 20 us a token
+      std::size_t n = 0;
+      for (const auto& s : steps) n += s.tokens.size();
+      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(20 * n);
+      while (std::chrono::steady_clock::now() < until) {
+      }
+    };
+    const FakeEngine e(fake);
+    const std::vector<TokenId> prompt = tokens(2000, 51);
+    QVERIFY(!e.engine->predict(e.model, "a", prompt).ttft_ms);
+    e.run("a", prompt, 1);
+    const Prediction other = e.engine->predict(e.model, "b", tokens(1000, 52));
+    QCOMPARE(other.cached, 0);
+    QVERIFY(other.ttft_ms && *other.ttft_ms > 10 && *other.ttft_ms < 60);
+    const Prediction again = e.engine->predict(e.model, "a", prompt);
+    QCOMPARE(again.cached, 1999);
+    QCOMPARE(again.fresh, 1);
+    QCOMPARE(again.tier, Tier::ram);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestTurns)
+#include "tst_turns.moc"
