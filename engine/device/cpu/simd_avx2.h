@@ -134,13 +134,15 @@ TG_INLINE VF half_high(VI x) { return half_low(ishr(x, 16)); }
 // Sums of four products u8 * s8 per lane, added to acc. Without VNNI u8 must be at most 127: pairs are summed in 16 bits.
 // `wide_dot` takes weights that need all 8 bits, stored with an offset of 128. Without VNNI it takes the offset back itself and moves the
 // sign to the other factor, so that pairs fit 16 bits; with VNNI `wide_start` takes it back.
-#if defined(__AVXVNNI__)
+#if defined(TG_AVX_VNNI)
 TG_INLINE VI dot(VI acc, VI u8, VI s8) { return {_mm256_dpbusd_avx_epi32(acc.a, u8.a, s8.a), _mm256_dpbusd_avx_epi32(acc.b, u8.b, s8.b)}; }
 TG_INLINE VI wide_start(int sum) { return iset(sum * -128); }
 TG_INLINE VI wide_dot(VI acc, VI u8, VI s8) { return dot(acc, u8, s8); }
 #else
 TG_INLINE __m256i dot8(__m256i acc, __m256i u8, __m256i s8) {
-  return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u8, s8), _mm256_set1_epi16(1)));
+  __m256i sum = _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u8, s8), _mm256_set1_epi16(1)));
+  asm("" : "+x"(sum));  // keeps GCC from turning the chain of sums into a tree, which needs more registers than there are
+  return sum;
 }
 TG_INLINE __m256i wide8(__m256i acc, __m256i u8, __m256i s8) {
   const __m256i w = _mm256_xor_si256(u8, _mm256_set1_epi8(-128));
