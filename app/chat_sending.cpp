@@ -108,7 +108,8 @@ void ChatServiceImpl::begin(Pending pending) {
   }
   pending.extras = std::exchange(chat->next_extras, {});
   Q_EMIT chatChanged(pending.chatId);
-  whenOpen(pending.chatId, [this, pending = std::move(pending)]() mutable {
+  const QString chatId = pending.chatId;
+  whenOpen(chatId, [this, pending = std::move(pending)]() mutable {
     readFiles(pending.files, [this, pending](const QVector<storage::Attachment>& read, const QString& refusal) mutable {
       if (!refusal.isEmpty()) return notSent(pending, refusal, {});
       pending.attachments += read;
@@ -184,9 +185,9 @@ void ChatServiceImpl::count(Pending pending) {
 void ChatServiceImpl::counted(Pending pending) {
   ChatState* chat = find(pending.chatId);
   if (!chat) return;
-  if (!pending.prompt.prompt) return commit(std::move(pending), pending.prompt.error);
+  if (!pending.prompt.prompt) return commit(std::move(pending));
   const DraftCount size = countOf(pending, *chat, 0);
-  if (size.fits()) return commit(std::move(pending), {});
+  if (size.fits()) return commit(std::move(pending));
   if (!pending.settled && applyPolicy(pending, *chat)) return count(std::move(pending));
   chat->preparing = false;
   chat->row.draft = pending.text;
@@ -220,7 +221,7 @@ void ChatServiceImpl::notSent(const Pending& pending, const QString& sentence, c
 }
 
 // The rows that this send writes, in order; the last one is the answer. A prompt that could not be built gives an answer that says why.
-QVector<Message> ChatServiceImpl::messagesOf(Pending& pending, ChatState& chat, const Error& error) const {
+QVector<Message> ChatServiceImpl::messagesOf(Pending& pending, const ChatState& chat) const {
   QVector<Message> out;
   QString parent = pending.kind == Pending::Kind::Send ? chat.conversation.lastId() : chat.conversation.find(pending.targetId)->parentId;
   if (pending.kind == Pending::Kind::Send && pending.dropped) {
@@ -240,16 +241,16 @@ QVector<Message> ChatServiceImpl::messagesOf(Pending& pending, ChatState& chat, 
   if (pending.kind == Pending::Kind::Continue) answer = *chat.conversation.find(pending.targetId);
   answer.modelName = chat.row.modelName;
   answer.state = pending.prompt.prompt ? storage::MessageState::Streaming : storage::MessageState::Error;
-  answer.error = pending.prompt.prompt ? QString() : words::sentence(error, chat.row.modelPath);
+  answer.error = pending.prompt.prompt ? QString() : words::sentence(pending.prompt.error, chat.row.modelPath);
   out.push_back(std::move(answer));
   return out;
 }
 
-void ChatServiceImpl::commit(Pending pending, const Error& error) {
+void ChatServiceImpl::commit(Pending pending) {
   ChatState* chat = find(pending.chatId);
   if (!chat) return;
   if (chat->stop_wanted) return notSent(pending, tr("Stopped. Nothing was sent."), {});
-  const QVector<Message> rows = messagesOf(pending, *chat, error);
+  const QVector<Message> rows = messagesOf(pending, *chat);
   const bool continues = pending.kind == Pending::Kind::Continue;
   const bool settings_change = pending.dropped || pending.window != chat->settings.window || !pending.removedDocumentOf.isEmpty() || pending.storePolicy;
   if (settings_change) {

@@ -100,11 +100,11 @@ class ChatServiceImpl : public ChatService {
   void counted(Pending pending);
   bool applyPolicy(Pending& pending, const ChatState& chat);
   void notSent(const Pending& pending, const QString& sentence, const QString& details);
-  void commit(Pending pending, const Error& error);
+  void commit(Pending pending);
   void committed(const Pending& pending, const QVector<storage::Message>& added);
   PromptInput inputOf(const Pending& pending, const ChatState& chat) const;
   QVector<storage::Message> pathOf(const Pending& pending, const ChatState& chat) const;
-  QVector<storage::Message> messagesOf(Pending& pending, ChatState& chat, const Error& error) const;
+  QVector<storage::Message> messagesOf(Pending& pending, const ChatState& chat) const;
   void build(const PromptInput& input, Build then);
   // chat_turns.cpp
   void submit(const Pending& pending, const storage::Message& answer);
