@@ -98,7 +98,12 @@ class FamilyBuilder {
   void read_embeddings(std::string_view output_norm);
   void projections(int i);
   std::vector<float> read_floats(const std::string& name, int size);
-  std::vector<float> rope_factors(int n_dims);
+  std::vector<float> rope_factors(int n_dims);       // divisors of the frequencies; empty: none
+  double rope_factor(const std::string& type, bool scaled);
+  struct YarnRamp {
+    double low = 0.0, high = 0.0;                    // dimensions
+  };
+  YarnRamp yarn_ramp(int n_dims, double base);
 
   const GgufFile& file_;
   int context_ = 0;

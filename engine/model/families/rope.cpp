@@ -22,15 +22,42 @@ double yarn_magnitude(double factor, double multiplier) {
 }  // namespace
 
 std::vector<float> FamilyBuilder::rope_factors(int n_dims) {
-  if (has_tensor("rope_freqs.weight")) {
-    return read_floats("rope_freqs.weight", n_dims / 2);
+  std::string name = "rope_freqs.weight";
+  if (!has_tensor(name)) {
+    if (!has_tensor("rope_factors_long.weight") || !has_tensor("rope_factors_short.weight")) {
+      return {};
+    }
+    const int original = integer_or("rope.scaling.original_context_length", model.context_length);
+    const int configured = context_ > 0 ? std::min(context_, model.context_length) : model.context_length;
+    name = configured > original ? "rope_factors_long.weight" : "rope_factors_short.weight";
   }
-  if (!has_tensor("rope_factors_long.weight") || !has_tensor("rope_factors_short.weight")) {
-    return {};
+  std::vector<float> factors = read_floats(name, n_dims / 2);
+  if (std::any_of(factors.begin(), factors.end(), [](float f) { return !(f > 0.0F); })) {
+    fail(ErrorCode::bad_file, "The rope factors of the model are not positive.");
   }
-  const int original = integer_or("rope.scaling.original_context_length", model.context_length);
-  const int configured = context_ > 0 ? std::min(context_, model.context_length) : model.context_length;
-  return read_floats(configured > original ? "rope_factors_long.weight" : "rope_factors_short.weight", n_dims / 2);
+  return factors;
+}
+
+double FamilyBuilder::rope_factor(const std::string& type, bool scaled) {
+  if (type != "none" && type != "linear" && type != "yarn" && type != "longrope") {
+    fail(ErrorCode::unsupported, "The rope scaling " + type + " is not known.");
+  }
+  const double factor = number_or("rope.scaling.factor", number_or("rope.scale_linear", 1.0));
+  if (factor < 0.0) {
+    fail(ErrorCode::bad_file, "The rope scaling factor is negative.");
+  }
+  return factor <= 0.0 || type == "none" || !scaled ? 1.0 : factor;
+}
+
+// Fast dimensions keep their frequency, slow ones are interpolated, a ramp lies between.
+FamilyBuilder::YarnRamp FamilyBuilder::yarn_ramp(int n_dims, double base) {
+  const double original = integer_or("rope.scaling.original_context_length", model.context_length);
+  const double fast = number_or("rope.scaling.yarn_beta_fast", 32.0), slow = number_or("rope.scaling.yarn_beta_slow", 1.0);
+  if (ok() && (original < 1.0 || fast <= 0.0 || slow <= 0.0)) {
+    fail(ErrorCode::bad_file, "The rope scaling of the model makes no sense.");
+  }
+  return {std::max(0.0, std::floor(yarn_dimension(n_dims, original, fast, base))),
+          std::min(n_dims - 1.0, std::ceil(yarn_dimension(n_dims, original, slow, base)))};
 }
 
 RopeDescription FamilyBuilder::rope(const RopeOptions& options, int head_dim) {
@@ -42,49 +69,26 @@ RopeDescription FamilyBuilder::rope(const RopeOptions& options, int head_dim) {
     fail(ErrorCode::bad_file, "The rotary dimensions or base of the model make no sense.");
   }
   const std::string type = text_or("rope.scaling.type", "linear");
-  if (type != "none" && type != "linear" && type != "yarn" && type != "longrope") {
-    fail(ErrorCode::unsupported, "The rope scaling " + type + " is not known.");
-  }
-  double factor = number_or("rope.scaling.factor", number_or("rope.scale_linear", 1.0));
-  if (factor == 0.0 || type == "none" || !options.scaled) {
-    factor = 1.0;
-  }
-  if (factor < 0.0) {
-    fail(ErrorCode::bad_file, "The rope scaling factor is negative.");
-  }
-  const std::vector<float> factors = options.factors ? rope_factors(rope.n_dims) : std::vector<float>{};
+  const double factor = rope_factor(type, options.scaled);
+  const bool yarn = type == "yarn" && options.scaled;
+  const YarnRamp ramp = yarn && ok() ? yarn_ramp(rope.n_dims, base) : YarnRamp{};
+  const std::vector<float> divisors = options.factors ? rope_factors(rope.n_dims) : std::vector<float>{};
   if (!ok()) {
     return {};
   }
-
-  // YaRN: fast dimensions keep their frequency, slow ones are interpolated, a ramp lies between.
-  const bool yarn = type == "yarn" && options.scaled;
-  const double original = integer_or("rope.scaling.original_context_length", model.context_length);
-  double low = 0.0, high = 0.0;
+  double magnitude = options.scaled ? number_or("rope.scaling.attn_factor", 1.0) : 1.0;
   if (yarn) {
-    const double fast = number_or("rope.scaling.yarn_beta_fast", 32.0), slow = number_or("rope.scaling.yarn_beta_slow", 1.0);
-    low = std::max(0.0, std::floor(yarn_dimension(rope.n_dims, original, fast, base)));
-    high = std::min(rope.n_dims - 1.0, std::ceil(yarn_dimension(rope.n_dims, original, slow, base)));
     const double multiplier = number_or("rope.scaling.yarn_log_multiplier", 0.0);
-    const double magnitude = yarn_magnitude(factor, 1.0) / (multiplier != 0.0 ? yarn_magnitude(factor, multiplier) : 1.0);
-    rope.magnitude = static_cast<float>(magnitude);
+    magnitude *= yarn_magnitude(factor, 1.0) / (multiplier != 0.0 ? yarn_magnitude(factor, multiplier) : 1.0);
   }
-  if (options.scaled) {
-    rope.magnitude *= static_cast<float>(number_or("rope.scaling.attn_factor", 1.0));
-  }
-  rope.inv_freq.resize(static_cast<std::size_t>(rope.n_dims / 2));
-  for (std::size_t i = 0; i < rope.inv_freq.size(); ++i) {
-    const auto dimension = static_cast<double>(i);
-    double frequency = std::pow(base, -2.0 * dimension / rope.n_dims);
-    if (!factors.empty()) {
-      if (!(factors[i] > 0.0F)) {
-        fail(ErrorCode::bad_file, "The rope factors of the model are not positive.");
-        return {};
-      }
-      frequency /= static_cast<double>(factors[i]);
+  rope.magnitude = static_cast<float>(magnitude);
+  for (int i = 0; i < rope.n_dims / 2; ++i) {
+    const double kept = yarn ? 1.0 - std::clamp((i - ramp.low) / std::max(0.001, ramp.high - ramp.low), 0.0, 1.0) : 0.0;
+    double frequency = std::pow(base, -2.0 * i / rope.n_dims) * (kept + (1.0 - kept) / factor);
+    if (!divisors.empty()) {
+      frequency /= static_cast<double>(divisors[static_cast<std::size_t>(i)]);
     }
-    const double ramp = yarn ? 1.0 - std::clamp((dimension - low) / std::max(0.001, high - low), 0.0, 1.0) : 0.0;
-    rope.inv_freq[i] = static_cast<float>(frequency * (ramp + (1.0 - ramp) / factor));
+    rope.inv_freq.push_back(static_cast<float>(frequency));
   }
   return rope;
 }
