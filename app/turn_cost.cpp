@@ -5,21 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/cost/pricing.h"
+#include "app/cost/local_turn.h"
 
 namespace tg {
 namespace {
-
-// The whole prompt counts as fresh: the cache of this machine says nothing about a hosted one.
-cost::Usage usage_of(const TurnRecord& record) {
-  cost::Usage usage;
-  usage.total = usage.fresh = *record.inputTotal;
-  usage.cached = usage.write = 0;
-  usage.output = *record.output;
-  usage.thinking = record.thinking.value_or(0);
-  usage.hostedEquivalent = true;
-  return usage;
-}
 
 QString row_name(const cost::Row& row) { return row.provider + QLatin1Char('/') + row.model; }
 
@@ -36,28 +25,14 @@ QStringList price_rows() {
 QString price_book_date() { return cost::PriceBook::shipped().asOf(); }
 
 RecordCost hosted_cost(const TurnRecord& record, const QString& pricedAs) {
-  RecordCost out;
   const cost::PriceBook& book = cost::PriceBook::shipped();
-  out.book = book.asOf();
-  out.pricedAs = pricedAs;
-  if (pricedAs.isEmpty()) return out.error = QStringLiteral("no_price_row_chosen"), out;
-  if (!record.inputTotal || !record.output) return out.error = QStringLiteral("incomplete_usage"), out;
-  cost::Request request;
-  request.provider = pricedAs.section(QLatin1Char('/'), 0, 0);
-  request.model = pricedAs.section(QLatin1Char('/'), 1);
-  request.at = QDateTime::currentMSecsSinceEpoch() * 1000000;
-  // A list in another currency is a list of its own: the row chosen says which.
-  for (const cost::Row& row : book.rows()) {
-    if (row.provider == request.provider && row.names(request.model)) request.currency = row.currency;
-  }
-  const cost::Priced priced = cost::price(book, request, usage_of(record));
-  out.currency = priced.currency;
-  out.error = priced.error;
-  if (priced.error.isEmpty() && priced.min) out.costPico = priced.min->rounded();
-  for (const cost::PricedLine& line : priced.lines) {
-    out.lines.push_back({line.bucket, line.tokens, cost::priceText(line.picoPerToken), cost::Amount::of(line.tokens, line.picoPerToken).rounded()});
-  }
-  return out;
+  RecordCost unknown;
+  unknown.book = book.asOf();
+  unknown.pricedAs = pricedAs;
+  if (pricedAs.isEmpty()) return unknown.error = QStringLiteral("no_price_row_chosen"), unknown;
+  if (!record.inputTotal || !record.output) return unknown.error = QStringLiteral("incomplete_usage"), unknown;
+  return cost_of_local_turn(book, pricedAs, *record.inputTotal, *record.output, record.thinking.value_or(0), QDateTime::currentDateTimeUtc(),
+                            record.cache.reusable);
 }
 
 RecordOwn own_cost(const TurnRecord& record, const DeclaredPower& power) {

@@ -63,7 +63,7 @@ RecordCost cost_of_local_turn(const PriceBook& book, const QString& priced_as, q
   cost.book = book.asOf();
   cost.pricedAs = priced_as;
   if (priced_as.isEmpty()) {
-    cost.error = QStringLiteral("not_priced");
+    cost.error = QStringLiteral("no_price_row_chosen");
     return cost;
   }
   const Request request = requestFor(priced_as, at, book);

@@ -13,7 +13,7 @@ namespace tg {
 // PRICED_AS is "provider/model" of the book. The whole prompt counts as fresh: the local cache says nothing about a hosted one.
 // REUSABLE: tokens at the start of the prompt that the previous request of this chat had too (unset: not known); with it the record says what
 // the provider's own cache rule would make of the turn, from its best case to nothing cached. The reason of an unknown price is a code:
-// not_priced (no model chosen), or an error of the pricing contract.
+// no_price_row_chosen (no model chosen), or an error of the pricing contract.
 RecordCost cost_of_local_turn(const cost::PriceBook& book, const QString& priced_as, qint64 input_total, qint64 output, qint64 thinking,
                               const QDateTime& at, std::optional<qint64> reusable = std::nullopt,
                               const cost::CacheRules& rules = cost::CacheRules::shipped());

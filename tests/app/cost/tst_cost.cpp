@@ -203,7 +203,7 @@ class CostTest : public QObject {
     QCOMPARE(cost.lines[0].costPico, QStringLiteral("412000000"));
     QCOMPARE(cost.lines[1].costPico, QStringLiteral("114000000"));
     QVERIFY(cost.ifCachedRule.isEmpty());
-    QCOMPARE(cost_of_local_turn(goodBook(), QString(), 1, 1, 0, at).error, QStringLiteral("not_priced"));
+    QCOMPARE(cost_of_local_turn(goodBook(), QString(), 1, 1, 0, at).error, QStringLiteral("no_price_row_chosen"));
     QCOMPARE(cost_of_local_turn(goodBook(), QStringLiteral("example/none"), 1, 1, 0, at).error, QStringLiteral("unknown_model"));
     QVERIFY(cost_of_local_turn(goodBook(), QStringLiteral("example/none"), 1, 1, 0, at).costPico.isEmpty());
     QVERIFY(priced_as_choices(goodBook(), at).contains(QStringLiteral("example/plain")));
