@@ -19,6 +19,7 @@ ChartBox::ChartBox(const QString& heading, const QString& axis, AxisChart* chart
   auto* title = new QLabel(QStringLiteral("<b>") + heading.toHtmlEscaped() + QStringLiteral("</b>"), this);
   figure_ = new QLabel(this);
   figure_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  figure_->setMinimumWidth(1);
   button_ = new QToolButton(this);
   button_->setObjectName(chart->objectName() + QStringLiteral("ViewAsTableButton"));
   button_->setCheckable(true);

@@ -1,6 +1,7 @@
 #include "views/charts/kv_chart.h"
 
 #include <QPainterPath>
+#include <cmath>
 
 #include "app/format.h"
 #include "views/theme/fill.h"
@@ -15,7 +16,7 @@ void KvChart::setData(const KvData& figures) {
   data_ = figures;
   xMax_ = qMax(1, figures.output);
   const int held = figures.cached + figures.fresh + figures.output;
-  yMax_ = figures.window > 0 && held * 3 > figures.window ? figures.window : niceCeiling(held * 1.4);
+  yMax_ = figures.window > 0 && held * 3 > figures.window ? figures.window : std::exp2(std::ceil(std::log2(qMax(16.0, held * 1.2))));
   setAccessibleDescription(tr("From %1 to %2 tokens; the window holds %3.").arg(figures.cached + figures.fresh).arg(held).arg(figures.window));
   update();
 }

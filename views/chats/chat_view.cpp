@@ -260,7 +260,7 @@ void ChatView::updateOverlays() {
 // Above the composer at the right; it leaves the last line free when there is room above it.
 void ChatView::placePopover() {
   if (!popover_->isVisible()) return;
-  const int w = qMin(width() - 24, qRound(em(font()) * 31)), h = qMin(popover_->sizeHint().height(), view_->height() - 8);
+  const int w = qMin(width() - 24, qMax(popover_->sizeHint().width(), qRound(em(font()) * 33))), h = qMin(popover_->sizeHint().height(), view_->height() - 8);
   int bottom = content_->geometry().bottom() - qRound(em(font()) * 4);
   if (bottom - h < content_->y()) bottom = content_->y() + h + 4;
   popover_->setGeometry(width() - w - 16, bottom - h, w, h);

@@ -209,6 +209,11 @@ void ChatsPage::toggleList() {
 void ChatsPage::showInspector(bool on) {
   if (!inspectorSheet_) inspectorWanted_ = on;
   inspector_->setVisible(on);
+  if (on && !inspectorSheet_ && !inspectorSized_) {
+    inspectorSized_ = true;
+    QList<int> sizes = split_->sizes();
+    if (sizes.size() == 3) split_->setSizes({sizes[0], qMax(1, sizes[1] - qRound(em(font()) * 30)), qRound(em(font()) * 30)});
+  }
   if (on) inspector_->refresh();
   layoutPanels();
 }
@@ -236,6 +241,7 @@ void ChatsPage::restoreState(const QByteArray& state) {
   split_->restoreState(state.chopped(2));
   listWanted_ = state.endsWith('1');
   inspectorWanted_ = state[state.size() - 2] == '1';
+  inspectorSized_ = inspectorWanted_;
   if (!listDrawer_) list_->setVisible(listWanted_);
   if (!inspectorSheet_) inspector_->setVisible(inspectorWanted_);
   layoutPanels();

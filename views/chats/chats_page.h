@@ -50,7 +50,7 @@ class ChatsPage : public QWidget {
   ChatListPanel* list_;
   ChatView* view_;
   InspectorDock* inspector_;
-  bool listDrawer_ = false, inspectorSheet_ = false, listWanted_ = true, inspectorWanted_ = false;
+  bool listDrawer_ = false, inspectorSheet_ = false, listWanted_ = true, inspectorWanted_ = false, inspectorSized_ = false;
   QStringList deleted_;                       // for Undo, newest last
 
  public:

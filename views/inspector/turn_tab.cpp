@@ -103,6 +103,7 @@ QWidget* TurnTab::body() {
     auto* line = new QHBoxLayout;
     *right = new QLabel(page);
     (*right)->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    (*right)->setMinimumWidth(1);
     line->addWidget(left);
     line->addWidget(*right, 1);
     column->addLayout(line);
@@ -145,16 +146,23 @@ QWidget* TurnTab::body() {
   costFacts_->setObjectName(u"costRows"_s);
   column->addWidget(costFacts_);
   column->addSpacing(6);
-  box_ = new QLabel(page);
+  box_ = new QFrame(page);
   box_->setObjectName(u"missBox"_s);
-  box_->setWordWrap(true);
-  box_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  box_->setAttribute(Qt::WA_StyledBackground);
+  auto* inBox = new QVBoxLayout(box_);
+  inBox->setContentsMargins(14, 8, 12, 8);
+  boxText_ = new QLabel(box_);
+  boxText_->setObjectName(u"missText"_s);
+  boxText_->setWordWrap(true);
+  boxText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  boxText_->setFocusPolicy(Qt::NoFocus);
+  inBox->addWidget(boxText_);
   column->addWidget(box_);
-  was_ = new QLabel(page);
+  was_ = new QLabel(box_);
+  inBox->addWidget(was_);
   was_->setObjectName(u"missDifference"_s);
   was_->setWordWrap(true);
   was_->setTextFormat(Qt::RichText);
-  column->addWidget(was_);
   column->addStretch(1);
   return page;
 }
@@ -227,7 +235,8 @@ void TurnTab::fillCost(const TurnRecord& r) {
 
 void TurnTab::fillBox(const TurnRecord& r) {
   const bool warn = isMiss(r), ok = r.cache.enabled && !warn && r.cache.reused > 0;
-  box_->setText(missSentence(r));
+  boxText_->setText(missSentence(r));
+  box_->setAccessibleName(missSentence(r));
   box_->setProperty("kind", warn ? u"warning"_s : ok ? u"ok"_s : u"muted"_s);
   box_->style()->unpolish(box_);
   box_->style()->polish(box_);
@@ -237,7 +246,7 @@ void TurnTab::fillBox(const TurnRecord& r) {
 }
 
 QString TurnTab::text() const {
-  return title_->text() + u'\n' + timeFigures_->text() + u'\n' + readBar_->accessibleName() + u'\n' + readFacts_->text() + writeFacts_->text() + costFacts_->text() + box_->text() + u'\n';
+  return title_->text() + u'\n' + timeFigures_->text() + u'\n' + readBar_->accessibleName() + u'\n' + readFacts_->text() + writeFacts_->text() + costFacts_->text() + boxText_->text() + u'\n';
 }
 
 }  // namespace tg

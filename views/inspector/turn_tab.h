@@ -33,7 +33,8 @@ class TurnTab : public QWidget {
   void fillCost(const TurnRecord& record);
   void fillBox(const TurnRecord& record);
 
-  QLabel *title_, *empty_, *timeFigures_, *readFigure_, *legendCached_, *legendFresh_, *box_, *was_;
+  QLabel *title_, *empty_, *timeFigures_, *readFigure_, *legendCached_, *legendFresh_, *boxText_, *was_;
+  QFrame* box_;
   QToolButton *previous_, *next_;
   QScrollArea* scroll_;
   TokenBar *timeBar_, *readBar_;

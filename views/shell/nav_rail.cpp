@@ -16,6 +16,7 @@ NavRail::NavRail(QWidget* parent) : QFrame(parent), column_(new QVBoxLayout(this
   column_->setContentsMargins(4, 6, 4, 6);
   column_->setSpacing(2);
   column_->addStretch(1);
+  setMinimumWidth(qRound(em(font()) * 4.6));
 }
 
 int NavRail::add(const QString& objectName, const QString& iconName, const QString& word, bool atEnd) {
@@ -51,6 +52,7 @@ void NavRail::setCurrent(int number) {
 }
 
 void NavRail::setNarrow(bool narrow) {
+  setMinimumWidth(narrow ? 0 : qRound(em(font()) * 4.6));
   for (QToolButton* b : buttons_) b->setToolButtonStyle(narrow ? Qt::ToolButtonIconOnly : Qt::ToolButtonTextUnderIcon);
 }
 

@@ -21,6 +21,8 @@ class StatusLine : public QStatusBar {
   void showConnections();
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void fit();
   Application& app_;
   QTimer timer_;
   QLabel *device_, *memory_, *fallback_, *activity_, *mode_;

@@ -1,5 +1,7 @@
 #include "views/theme/style_sheet.h"
 
+#include <QApplication>
+
 #include "views/theme/theme.h"
 
 namespace tg {
@@ -19,19 +21,24 @@ QPushButton:default { border-color: @accent; }
 QPushButton[kind="primary"] { background: @accent; color: @onAccent; border: 1px solid @accent; font-weight: 600; }
 QPushButton[kind="primary"]:disabled { background: @sunken; border-color: @border; color: @muted; }
 QPushButton[kind="primary"]:focus { border: 2px solid @text; }
-QPushButton[kind="segment"] { border-radius: 0; margin-right: -1px; }
+QPushButton[kind="segment"] { border-radius: 0; margin-right: -1px; padding: 0.36em 0.6em; }
 QPushButton[kind="segment"]:checked { background: @accent; color: @onAccent; font-weight: 600; }
 QFrame#turnPopover, QFrame#contextPopover, QFrame#rowActionBar { background: @raised; border: 1px solid @controlBorder; border-radius: 8px; }
-QLabel[kind="warning"] { color: @warnText; background: @warnBg; border-left: 3px solid @warnText; border-radius: 5px; padding: 0.6em 0.8em; }
-QLabel[kind="ok"] { color: @okText; background: @okBg; border-left: 3px solid @okText; border-radius: 5px; padding: 0.6em 0.8em; }
+QFrame[kind="warning"] { background: @warnBg; border: none; border-left: 3px solid @warnText; }
+QFrame[kind="warning"] QLabel { color: @warnText; background: transparent; }
+QLabel[kind="warning"] { color: @warnText; background: transparent; border: none; }
+QFrame[kind="ok"] { background: @okBg; border: none; border-left: 3px solid @okText; }
+QFrame[kind="ok"] QLabel { color: @okText; background: transparent; }
 QPushButton[kind="flat"], QToolButton { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 0.3em; color: @text; }
 QPushButton[kind="flat"]:hover, QToolButton:hover { background: @sunken; }
 QToolButton:pressed, QToolButton:checked { background: @selection; border-color: @accent; }
 QPushButton[kind="flat"]:focus, QToolButton:focus { border: 2px solid @focus; }
 QToolButton:disabled { color: @muted; }
+QToolButton, QPushButton { qproperty-iconSize: %1px %1px; }
+QToolButton[kind="nav"] { qproperty-iconSize: %2px %2px; }
 QToolButton[kind="edged"] { border: 1px solid @controlBorder; background: @raised; }
 QToolButton[kind="edged"]:focus { border: 2px solid @focus; }
-QToolButton[kind="chip"] { border: 1px solid @controlBorder; border-radius: 10px; background: @raised; padding: 0.15em 0.7em; }
+QToolButton[kind="chip"] { border: 1px solid @controlBorder; border-radius: 10px; background: @raised; padding: 0.1em 0.3em; }
 QToolButton[kind="chip"]:focus { border: 2px solid @focus; }
 QToolButton::menu-indicator { image: none; }
 QLabel[kind="chip"] { border: 1px solid @accent; border-radius: 10px; color: @accent; padding: 0.15em 0.7em; }
@@ -104,7 +111,8 @@ QString styleSheet() {
   }
   std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   for (const auto& [name, value] : names) sheet.replace(QLatin1Char('@') + name, value);
-  return sheet;
+  const qreal unit = em(QApplication::font());
+  return sheet.replace(QStringLiteral("%1"), QString::number(qRound(unit * 1.25))).replace(QStringLiteral("%2"), QString::number(qRound(unit * 1.5)));
 }
 
 }  // namespace tg

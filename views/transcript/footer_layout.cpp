@@ -26,7 +26,7 @@ qreal groupWidth(const FooterGroup& group, const QFont& font) {
 }
 
 FooterLayout::FooterLayout(const QVector<FooterGroup>& groups, qreal width, const QFont& font) {
-  const qreal unit = em(font) / 0.92, gap = unit * 0.95;
+  const qreal unit = em(font) / 0.92, gap = unit * 0.8;
   line_ = qMax(QFontMetricsF(font).height(), em(font) * 1.45);
   qreal whole = -gap;
   for (const FooterGroup& g : groups) whole += groupWidth(g, font) + gap;

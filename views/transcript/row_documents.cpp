@@ -143,10 +143,11 @@ QTextDocument* RowDocuments::document(const TranscriptRow& row, qreal width, con
     if (code) option.setTextDirection(Qt::LeftToRight);
     if (code) option.setTabStopDistance(QFontMetricsF(monoFont(base)).horizontalAdvance(u' ') * 4);
     entry->doc->setDefaultTextOption(option);
+    entry->doc->setIndentWidth(em(base) * 1.5);
     if (code || row.plain || row.kind == RowKind::Thinking || row.kind == RowKind::Notice) {
       if (code && row.text.size() < MarkdownSplitter::kLongest) new CodeHighlighter(entry->doc.get(), row.language);
       entry->doc->setPlainText(row.text);
-      if (!code) setLineHeight(*entry->doc, entry->doc->defaultFont());
+      setLineHeight(*entry->doc, entry->doc->defaultFont());
     } else {
       entry->doc->setMarkdown(prepared(row.text), QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
       styleBlocks(*entry->doc, base);

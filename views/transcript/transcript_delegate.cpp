@@ -77,6 +77,7 @@ RowBoxes TranscriptDelegate::boxes(int row, int viewWidth) const {
       if (r.user) b.card = QRectF(left, y - unit * 0.55, width, line + unit * 0.55);
       b.content = QRectF(left + pad, y, inner, line);
       b.height = qCeil(y + line);
+      if (r.user) b.card.setBottom(b.height);  // no seam to the text below
       return b;
     case RowKind::Text:
     case RowKind::Table:
@@ -114,9 +115,9 @@ RowBoxes TranscriptDelegate::boxes(int row, int viewWidth) const {
       return b;
     case RowKind::Footer: break;
   }
-  const FooterLayout layout(model_->groupsForLayout(r), inner, lineFont(r.kind));
+  const FooterLayout layout(model_->groupsForLayout(r), inner + pad, lineFont(r.kind));
   const bool miss = !r.live && r.message->record && !missShort(*r.message->record).isEmpty();
-  b.content = QRectF(left + pad, unit * 0.45, inner, layout.height() + (miss ? layout.lineHeight() : 0));
+  b.content = QRectF(left + pad, unit * 0.45, inner + pad, layout.height() + (miss ? layout.lineHeight() : 0));
   b.height = qCeil(b.content.bottom() + unit * 0.55);
   return b;
 }

@@ -8,7 +8,9 @@
 
 namespace tg {
 
-TranscriptView::TranscriptView(TranscriptModel* model, QWidget* parent) : QListView(parent), model_(model) {
+TranscriptView::TranscriptView(TranscriptModel* model, QWidget* parent)
+    : QListView(parent), model_(model), delegate_(new TranscriptDelegate(model, this)) {
+  delegate_->setFont(font());
   setObjectName(QStringLiteral("transcriptView"));
   setAccessibleName(tr("Transcript"));
   setFrameShape(QFrame::NoFrame);
@@ -20,8 +22,6 @@ TranscriptView::TranscriptView(TranscriptModel* model, QWidget* parent) : QListV
   setContextMenuPolicy(Qt::CustomContextMenu);
   viewport()->setMouseTracking(true);
   viewport()->setCursor(Qt::IBeamCursor);
-  delegate_ = new TranscriptDelegate(model, this);
-  delegate_->setFont(font());
   setItemDelegate(delegate_);
   setModel(model);
   connect(model, &TranscriptModel::tailAppended, this, &TranscriptView::tailAppended);
@@ -232,7 +232,7 @@ void TranscriptView::themeChanged() {
 
 void TranscriptView::changeEvent(QEvent* event) {
   QListView::changeEvent(event);
-  if (event->type() == QEvent::FontChange && delegate_ && delegate_->font() != font()) themeChanged();
+  if (event->type() == QEvent::FontChange && delegate_->font() != font()) themeChanged();
 }
 
 void TranscriptView::resizeEvent(QResizeEvent* event) {

@@ -21,10 +21,11 @@ void Facts::set(const QString& key, const QString& value, bool bold, const QStri
     label = new QLabel(this);
     label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setWordWrap(true);
+    label->setWordWrap(value.size() > 24);
     label->setFocusPolicy(Qt::NoFocus);
     const int at = static_cast<int>(rows_.size());
-    grid_->addWidget(name, at, 0, Qt::AlignTop);
+    name->setWordWrap(key.size() > 30);
+    grid_->addWidget(name, at, 0, key.size() > 30 ? Qt::Alignment() : Qt::AlignTop);
     grid_->addWidget(label, at, 1);
     rows_.append(Row{name, label});
   }

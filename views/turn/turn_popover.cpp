@@ -33,6 +33,7 @@ TurnPopover::TurnPopover(QWidget* parent) : QFrame(parent) {
     b->setObjectName(segments[i].first);
     b->setCheckable(true);
     b->setProperty("kind", u"segment"_s);
+    b->setMinimumWidth(QFontMetrics(scaled(font(), 1, true)).horizontalAdvance(segments[i].second) + qRound(em(font()) * 2));
     group_->addButton(b, i);
     line->addWidget(b);
   }

@@ -1,5 +1,6 @@
 // What the popover's segments say about a record and about a running turn.
 #include <QLabel>
+#include <QStyle>
 
 #include "app/format.h"
 #include "views/charts/rate_chart.h"
@@ -64,6 +65,8 @@ void TurnPopover::fillReading(const TurnRecord& r) {
   reading_->set(tr("Set by"), r.percentPrefill ? tr("arithmetic, %1 of the measured limit").arg(percentOf(r.percentPrefill)) : format::unknown(), false, tr("this machine's limit was not measured"));
   missLine_->setText(missSentence(r));
   missLine_->setProperty("kind", isMiss(r) ? u"warning"_s : u"muted"_s);
+  missLine_->style()->unpolish(missLine_);
+  missLine_->style()->polish(missLine_);
 }
 
 void TurnPopover::fillGenerating(const TurnRecord& r) {
