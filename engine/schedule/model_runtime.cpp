@@ -9,6 +9,11 @@ CacheLayout ModelRuntime::layout() const {
   return out;
 }
 
+// F16 has 2 bytes a weight, the widest quantised format 1.0625.
+bool ModelRuntime::int8() const {
+  return static_cast<double>(forward->weights_bytes()) < 1.5 * static_cast<double>(info->description.n_parameters);
+}
+
 std::string ModelRuntime::curve_key() const { return key.text() + std::to_string(info->threads); }
 
 }  // namespace tg

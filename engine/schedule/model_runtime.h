@@ -28,6 +28,7 @@ struct ModelRuntime {
   int largest_step = 0;            // rows of the longest step measured: steps grow from there
 
   CacheLayout layout() const;
+  bool int8() const;               // weights are quantised: the operations can use the int8 peak
   std::string curve_key() const;   // model, kernels, threads and KV types: what the curve was measured with
 };
 

@@ -195,7 +195,7 @@ void Scheduler::finish(std::shared_ptr<Turn> turn, std::unique_lock<std::mutex>&
   turn->phase = Turn::Phase::done;
   lock.lock();
   if (turn->runtime != nullptr) {
-    fill_percent(*turn->runtime, report);
+    fill_percent(*turn, report);
     curves_.set_curve(turn->runtime->curve_key(), turn->runtime->curve);
   }
   lock.unlock();
@@ -203,12 +203,12 @@ void Scheduler::finish(std::shared_ptr<Turn> turn, std::unique_lock<std::mutex>&
   lock.lock();
 }
 
-void Scheduler::fill_percent(const ModelRuntime& runtime, TurnReport& report) const {
-  if (!runtime.device) return;
-  const auto limits = curves_.limits(runtime.device->name());
+void Scheduler::fill_percent(const Turn& turn, TurnReport& report) const {
+  if (!turn.runtime->device) return;
+  const auto limits = curves_.limits(turn.runtime->device->name());
   if (!limits) return;
-  if (limits->int8_gop_per_s > 0 && report.gop_per_s_prefill > 0) report.percent_prefill = 100 * report.gop_per_s_prefill / limits->int8_gop_per_s;
-  if (limits->read_gb_per_s > 0 && report.gb_per_s_decode > 0) report.percent_decode = 100 * report.gb_per_s_decode / limits->read_gb_per_s;
+  report.percent_prefill = percent_of_limit(turn.read_work, *limits, turn.runtime->int8());
+  report.percent_decode = percent_of_limit(turn.write_work, *limits, turn.runtime->int8());
 }
 
 void Scheduler::admit(std::unique_lock<std::mutex>& lock) {

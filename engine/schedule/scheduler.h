@@ -44,7 +44,7 @@ class Scheduler {
   void unload_closed(std::unique_lock<std::mutex>& lock);
   void run_jobs(std::unique_lock<std::mutex>& lock);
   void tell_queue(std::unique_lock<std::mutex>& lock);
-  void fill_percent(const ModelRuntime& runtime, TurnReport& report) const;
+  void fill_percent(const Turn& turn, TurnReport& report) const;
   bool restore_slice(std::unique_lock<std::mutex>& lock);
   ModelRuntime* next_model();
   void collect(ModelRuntime& runtime, Step& step);

@@ -145,16 +145,17 @@ void Scheduler::take_results(ModelRuntime& runtime, Step& step, const Status& st
   const int vocab = runtime.info->description.vocab;
   std::span<float> logits = logits_;
   const bool mixed = step.reader() != nullptr;
+  const PhaseWork work{counters.bytes, counters.ops, ms / 1000};
   for (std::size_t i = 0; i < step.turns.size(); ++i) {
     Turn& turn = *step.turns[i];
     const std::size_t n = step.logit_rows[i].size() * static_cast<std::size_t>(vocab);
     if (i < step.n_writers) {
-      turn.count_step(false, mixed ? 0 : ms, mixed ? 0 : counters.bytes, 0, static_cast<int>(step.n_writers));
+      turn.count_write(mixed ? PhaseWork{} : work, static_cast<int>(step.n_writers));
       const int kept = turn.was_written(step.rows[i], logits.first(n), vocab);
       if (state_bytes > 0 && kept < static_cast<int>(step.rows[i].size())) replay_accepted(runtime, turn, step.rows[i], kept, step.states_before[i].get());
       turn.commit(cache_, std::span(step.rows[i]).first(static_cast<std::size_t>(kept)));
     } else {
-      turn.count_step(true, ms, counters.bytes, counters.ops, 0);
+      turn.count_read(work);
       turn.was_read(cache_, step.reader_end);
       turn.tell_progress(Clock::now());
       if (n > 0) turn.was_written({}, logits.first(n), vocab);

@@ -112,17 +112,19 @@ std::vector<TokenId> Turn::decode_rows(int max_rows) const {
   return rows;
 }
 
-void Turn::count_step(bool reading, double ms, double bytes, double ops, int sequences) {
-  if (reading) {
-    ++passes_;
-    read_ms_ += ms;
-    read_ops_ += ops;
-    return;
-  }
+void Turn::count_read(const PhaseWork& work) {
+  ++passes_;
+  read_work.bytes += work.bytes;
+  read_work.ops += work.ops;
+  read_work.seconds += work.seconds;
+}
+
+void Turn::count_write(const PhaseWork& work, int sequences) {
   ++decode_steps_;
   sequences_sum_ += sequences;
-  write_ms_ += ms;
-  write_bytes_ += bytes;
+  write_work.bytes += work.bytes;
+  write_work.ops += work.ops;
+  write_work.seconds += work.seconds;
 }
 
 void Turn::commit(KvCache& cache, std::span<const TokenId> ids) { cache.commit(*lease, ids); }

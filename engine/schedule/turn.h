@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/cache/kv_cache.h"
+#include "engine/measure/limits.h"
 #include "engine/schedule/answer_stream.h"
 #include "engine/schedule/model_runtime.h"
 #include "engine/schedule/turn_listener.h"
@@ -41,7 +42,8 @@ class Turn {
   bool ends_prompt(int end) const { return end == prompt_size(); }
   // The tokens of the next decode rows: the last token, and drafts behind it.
   std::vector<TokenId> decode_rows(int max_rows) const;
-  void count_step(bool reading, double ms, double bytes, double ops, int sequences);
+  void count_read(const PhaseWork& work);
+  void count_write(const PhaseWork& work, int sequences);
   void was_read(KvCache& cache, int end);  // the chunk up to END was computed
   // LOGITS [rows, vocab] belong to the tokens of ROWS in order (reading: to the prompt's last token). Returns how many tokens of ROWS are
   // part of the text: 1 and the drafts that were met.
@@ -64,6 +66,7 @@ class Turn {
   int stop_after_read = 0, stop_after_written = 0;  // 0: not asked for
   bool state_valid = true;             // false: a step was cut short, the recurrent state is undefined
   TokenId next = -1;                   // written, not computed yet
+  PhaseWork read_work, write_work;     // of steps; writing: those without a prompt beside it
 
  private:
   int prompt_size() const { return static_cast<int>(request.prompt.ids.size()); }
@@ -87,7 +90,7 @@ class Turn {
 
   std::vector<int> restart_points_;
   int drafted_ = 0, accepted_ = 0, passes_ = 0, decode_steps_ = 0, sequences_sum_ = 0;
-  double restore_ms_ = 0, read_ms_ = 0, read_ops_ = 0, write_ms_ = 0, write_bytes_ = 0;
+  double restore_ms_ = 0;
   Clock::time_point accepted_at_, started_at_, reading_at_, last_told_;
   std::vector<Clock::time_point> written_at_;
   Clock::time_point thinking_until_;

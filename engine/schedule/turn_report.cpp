@@ -51,9 +51,9 @@ void Turn::fill_rates(TurnReport& r) const {
     r.tps_end = rate_at(n - 1);
   }
   if (decode_steps_ > 0) r.batch_mean = static_cast<double>(sequences_sum_) / decode_steps_;
-  if (write_ms_ > 0) r.gb_per_s_decode = write_bytes_ / write_ms_ / 1e6;
-  if (read_ms_ > 0) r.gop_per_s_prefill = read_ops_ / read_ms_ / 1e6;
-  r.bytes_read_decode = write_bytes_;
+  r.gb_per_s_decode = gb_per_s(write_work);
+  r.gop_per_s_prefill = gop_per_s(read_work);
+  r.bytes_read_decode = write_work.bytes;
 }
 
 // What app/ believes to be the reason is told only where the place of the difference proves it.

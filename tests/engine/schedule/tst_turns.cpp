@@ -244,7 +244,7 @@ class TestTurns : public QObject {
     fake.repeats = true;
     const FakeEngine e(fake);
     for (const float temperature : {0.0F, 0.3F}) {
-      TurnRequest plain = e.request("a", tokens(120, 30), 120);
+      TurnRequest plain = e.request("a", tokens(120, 30), 900);
       plain.sampling.temperature = temperature;
       plain.sampling.repeat_penalty = temperature > 0 ? 1.05F : 1.0F;
       plain.use_cache = false;
