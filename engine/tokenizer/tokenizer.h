@@ -29,7 +29,7 @@ class Tokenizer {
   virtual std::vector<TokenId> encode(std::string_view utf8, const TokenizeOptions& options) const = 0;
   // Bytes of one token as they appear in text; control tokens give their text only where `special` is true.
   virtual std::string piece(TokenId id, bool special) const = 0;
-  // Text of ids as a reader sees it (may end within a UTF-8 character; see Utf8Stream).
+  // Text of ids as a reader sees it (may end within a UTF-8 character; see TextFilter).
   virtual std::string decode(std::span<const TokenId> ids, bool special = false) const = 0;
 
   virtual int vocab_size() const = 0;
