@@ -31,10 +31,26 @@ class ContentRanges {
   std::vector<std::pair<std::size_t, std::size_t>> ranges_;
 };
 
+// A token made of its own text in REST, which only parsing special tokens does. (Unknown characters give the unknown token, too.)
+bool parsed_special(const Tokenizer& tokenizer, TokenId id, std::string_view rest) {
+  const TokenKind kind = tokenizer.kind(id);
+  return kind == TokenKind::control || (kind == TokenKind::unknown && rest.starts_with(tokenizer.piece(id, true)));
+}
+
 class RenderedTokenizer {
  public:
   RenderedTokenizer(const RenderedText& rendered, const Tokenizer& tokenizer)
       : text_(rendered.text), tokenizer_(tokenizer), content_(rendered) {}
+
+  // Text behind kept ids. What follows a special token may depend on it (a space added or dropped), so it is encoded with it.
+  void encode_behind(TokenId before, std::size_t begin, std::size_t end, std::vector<PromptToken>& out) const {
+    const std::size_t length = tokenizer_.kind(before) == TokenKind::control ? tokenizer_.piece(before, true).size() : 0;
+    if (length == 0 || begin >= end) return encode(begin, end, out);
+    std::vector<PromptToken> with;
+    encode(begin - length, end, with);
+    if (with.empty() || with.front().id != before) return encode(begin, end, out);
+    out.insert(out.end(), with.begin() + 1, with.end());
+  }
 
   // Usually one call of the tokenizer; only text that imitates special tokens inside a message needs the cutting.
   void encode(std::size_t begin, std::size_t end, std::vector<PromptToken>& out) const {
@@ -45,7 +61,7 @@ class RenderedTokenizer {
     std::vector<PromptToken> special;  // of the template
     bool imitated = false;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (tokenizer_.kind(ids[i]) != TokenKind::control) continue;
+      if (!parsed_special(tokenizer_, ids[i], part.substr(offsets[i]))) continue;
       const std::size_t at = begin + offsets[i];
       if (content_.touches(at, at + tokenizer_.piece(ids[i], true).size())) {
         imitated = true;
@@ -161,17 +177,24 @@ std::vector<PromptToken> tokenize_rendered(const RenderedText& rendered, const T
   std::vector<PromptToken> out;
   const RenderedTokenizer encoder(rendered, tokenizer);
   std::size_t done = 0;
+  const auto encode_up_to = [&](std::size_t end) {
+    if (out.empty()) {
+      encoder.encode(done, end, out);
+    } else {
+      encoder.encode_behind(out.back().id, done, end, out);
+    }
+  };
   for (std::size_t i = 0; i < messages.size(); ++i) {
     if (messages[i].generated_ids.empty()) continue;
     const std::string spelled = spell(tokenizer, messages[i].generated_ids);
     if (spelled.empty()) continue;
     const auto region = find_spelled(rendered, static_cast<int>(i), spelled, done);
     if (!region) continue;
-    encoder.encode(done, region->begin, out);
+    encode_up_to(region->begin);
     reuse(tokenizer, messages[i].generated_ids, region->begin, out);
     done = region->end;
   }
-  encoder.encode(done, rendered.text.size(), out);
+  encode_up_to(rendered.text.size());
   return out;
 }
 

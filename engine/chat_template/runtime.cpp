@@ -48,6 +48,7 @@ Value Runtime::string(Text text) {
 
 Value Runtime::list(std::vector<Value> items, ListKind kind) {
   charge(1 + items.size());
+  if (items.size() > kMaxListItems) fail("The chat template makes too long a list.");
   return make_list(std::move(items), kind);
 }
 

@@ -23,6 +23,7 @@ struct Scope {
 inline constexpr std::int64_t kMaxSteps = 20'000'000;           // about two seconds
 inline constexpr std::size_t kBytesPerStep = 64;                // work on text counts as well
 inline constexpr std::size_t kMaxLiveBytes = std::size_t{256} << 20;
+inline constexpr std::size_t kMaxListItems = std::size_t{1} << 20;
 inline constexpr int kMaxDepth = 1000;                          // nested evaluations
 
 class Runtime {

@@ -26,8 +26,13 @@ Arguments without_first(const Arguments& arguments, std::size_t count) {
   return rest;
 }
 
+// As Jinja: nothing at all is an empty sequence here.
+std::vector<Value> items_or_none(Runtime& runtime, const Value& value) {
+  return truthy(value) ? runtime.items_of(value) : std::vector<Value>();
+}
+
 Value map(Runtime& runtime, const Value& self, const Arguments& arguments) {
-  std::vector<Value> items = runtime.items_of(self);
+  std::vector<Value> items = items_or_none(runtime, self);
   const Value* attribute = named(arguments, "attribute");
   if (arguments.positional.empty() && attribute != nullptr) {
     const Value* fallback = named(arguments, "default");
@@ -53,7 +58,7 @@ Value choose(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::string test = tested ? to_string(arguments.positional[skip], "test name").bytes() : std::string();
   const Arguments rest = tested ? without_first(arguments, skip + 1) : Arguments{};
   std::vector<Value> result;
-  for (const Value& item : runtime.items_of(self)) {
+  for (const Value& item : items_or_none(runtime, self)) {
     const Value subject = by_attribute ? attribute_path(runtime, item, arguments.positional[0]) : item;
     const bool passes = tested ? runtime.call_test(test, subject, rest) : truthy(subject);
     if (passes == keep) result.push_back(item);

@@ -130,6 +130,7 @@ Evaluator::Flow Evaluator::iterate(const Statement& s, std::vector<Value> items,
   const std::size_t count = loop->items->items.size();
   const auto end = [&] {
     message_ = message_before;
+    loop->index = std::min(loop->index, count - 1);  // where it is left for whoever kept it
     loop->recursive = nullptr;
     loop->changed.clear();
   };

@@ -36,6 +36,12 @@ const Value* Dict::find(std::string_view key) const {
 namespace {
 
 bool equal_keys(const Value& a, const Value& b) {
+  if (a.is(Kind::string) && b.is(Kind::string)) return a.text().bytes() == b.text().bytes();
+  if (a.is(Kind::list) && b.is(Kind::list)) {  // tuples
+    const std::vector<Value>& x = a.list().items;
+    const std::vector<Value>& y = b.list().items;
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal_keys);
+  }
   if (a.is_number() && b.is_number()) return a.real() == b.real();
   return a.kind() == b.kind() && (a.is(Kind::none) || (a.identity() != nullptr && a.identity() == b.identity()));
 }
