@@ -7,6 +7,7 @@
 #include <QToolButton>
 
 #include "app/format.h"
+#include "views/chats/chat_list_model.h"
 #include "views/shell/actions.h"
 #include "views/theme/fill.h"
 #include "views/theme/icons.h"
@@ -55,7 +56,7 @@ ChatHeader::ChatHeader(Application& app, Actions& actions, QWidget* parent) : QF
   title_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   connect(title_, &QLineEdit::editingFinished, this, [this] {
     const auto chat = app_.chats().chat(chatId_);
-    if (chat && !title_->text().trimmed().isEmpty() && title_->text() != chat->title) app_.chats().renameChat(chatId_, title_->text().trimmed());
+    if (chat && !title_->text().trimmed().isEmpty() && title_->text() != shownTitle(chat->title)) app_.chats().renameChat(chatId_, title_->text().trimmed());
     title_->setCursorPosition(0);
   });
   model_ = new QToolButton(this);
@@ -115,8 +116,8 @@ void ChatHeader::setChat(const QString& chatId) {
 void ChatHeader::refresh() {
   const auto chat = app_.chats().chat(chatId_);
   if (!chat) return;
-  if (!title_->hasFocus()) title_->setText(chat->title);
-  title_->setMinimumWidth(qMin(QFontMetrics(title_->font()).horizontalAdvance(chat->title) + 16, qRound(em(font()) * 22)));
+  if (!title_->hasFocus()) title_->setText(shownTitle(chat->title));
+  title_->setMinimumWidth(qMin(QFontMetrics(title_->font()).horizontalAdvance(shownTitle(chat->title)) + 16, qRound(em(font()) * 22)));
   title_->setCursorPosition(0);
   QString name = chat->modelName.isEmpty() ? tr("No model") : chat->modelName;
   for (const ModelInfo& m : app_.models().models()) {

@@ -37,8 +37,10 @@ QString chatSecondLine(const ChatInfo& c, const std::optional<LiveTurn>& live) {
   return parts.join(u" · "_s);
 }
 
+QString shownTitle(const QString& title) { return title.isEmpty() ? ChatListModel::tr("New chat") : title; }
+
 QString chatSentence(const ChatInfo& c) {
-  QString s = c.title + u". "_s + tierSpoken(c.tier) + u". "_s;
+  QString s = shownTitle(c.title) + u". "_s + tierSpoken(c.tier) + u". "_s;
   s += c.waitMs ? ChatListModel::tr("Ready in about %1. ").arg(format::spokenTime(*c.waitMs)) : ChatListModel::tr("Wait unknown: not measured yet. ");
   s += c.tier == ChatTier::Cold ? ChatListModel::tr("%1 tokens to read.").arg(c.tokensToRead) : ChatListModel::tr("%1 tokens.").arg(c.tokensHeld);
   if (c.pinned) s += ChatListModel::tr(" Pinned.");
@@ -60,14 +62,15 @@ QString ChatListModel::shape() const {
 
 void ChatListModel::fill(QStandardItem* item, const ChatInfo& c) {
   const QString second = chatSecondLine(c, service_.liveTurn(c.id));
-  item->setData(c.title, TitleRole);
+  const QString title = shownTitle(c.title);
+  item->setData(title, TitleRole);
   item->setData(second, SecondLineRole);
-  item->setData(QString(c.title + u'\n' + second), Qt::DisplayRole);
+  item->setData(QString(title + u'\n' + second), Qt::DisplayRole);
   item->setData(chatSentence(c), Qt::AccessibleTextRole);
   item->setData(static_cast<int>(c.tier), TierRole);
   item->setData(c.pinned, PinnedRole);
   item->setData(!c.activity.isEmpty(), BusyRole);
-  item->setToolTip(c.waitMs ? c.title : tr("%1\nWait unknown: not measured yet, send one message with this model").arg(c.title));
+  item->setToolTip(c.waitMs ? title : tr("%1\nWait unknown: not measured yet, send one message with this model").arg(title));
 }
 
 void ChatListModel::refresh() {

@@ -8,6 +8,7 @@
 namespace tg {
 
 QString chatSecondLine(const ChatInfo& chat, const std::optional<LiveTurn>& live);
+QString shownTitle(const QString& title);          // of a chat that has none yet: "New chat"
 QString chatSentence(const ChatInfo& chat);      // read aloud
 
 class ChatListModel : public QStandardItemModel {

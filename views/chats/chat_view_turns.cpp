@@ -92,12 +92,9 @@ void ChatView::updateComposerModel() {
 void ChatView::send(const QString& text, const QStringList& attachments) {
   // The text leaves the field now; if it does not fit, overflow() brings it back untouched.
   composer_->clear();
-  const QString start = text.simplified().left(48).trimmed();
   if (chatId_.isEmpty()) {
-    openChat(service_.createChat(start, app_.models().defaultModel(), {}));
+    openChat(service_.createChat(QString(), app_.models().defaultModel(), {}));  // its title comes from this message
     Q_EMIT chatCreated(chatId_);
-  } else if (const auto chat = service_.chat(chatId_); chat && chat->title == tr("New chat") && !start.isEmpty()) {
-    service_.renameChat(chatId_, start);
   }
   service_.send(chatId_, text, attachments);
   composer_->setQueued(service_.queuedMessage(chatId_));

@@ -3,10 +3,12 @@
 #include <QHBoxLayout>
 #include <QResizeEvent>
 #include <QSplitter>
+#include <QTimer>
 #include <QTreeView>
 
 #include "app/settings.h"
 #include "views/chats/chat_header.h"
+#include "views/chats/chat_list_model.h"
 #include "views/chats/chat_list_panel.h"
 #include "views/chats/chat_view.h"
 #include "views/composer/composer.h"
@@ -46,7 +48,7 @@ ChatsPage::ChatsPage(Application& app, Actions& actions, QWidget* parent) : QWid
   });
   connect(&app.chats(), &ChatService::chatChanged, this, [this](const QString& id) {
     const auto chat = app_.chats().chat(id);
-    if (id == view_->chatId() && chat) Q_EMIT titleChanged(chat->title);
+    if (id == view_->chatId() && chat) Q_EMIT titleChanged(shownTitle(chat->title));
   });
   connect(view_, &ChatView::chatCreated, this, &ChatsPage::openChat);
   registerActions();
@@ -105,7 +107,7 @@ void ChatsPage::openChat(const QString& chatId) {
   if (chatId != view_->chatId()) view_->openChat(chatId);
   list_->select(chatId);
   app_.settings().set(Setting::LastChat, chatId);
-  if (const auto chat = app_.chats().chat(chatId)) Q_EMIT titleChanged(chat->title);
+  if (const auto chat = app_.chats().chat(chatId)) Q_EMIT titleChanged(shownTitle(chat->title));
   if (listDrawer_) {
     list_->hide();
     view_->composer()->focusEdit();
@@ -113,7 +115,7 @@ void ChatsPage::openChat(const QString& chatId) {
 }
 
 QString ChatsPage::newChat() {
-  const QString id = app_.chats().createChat(tr("New chat"), app_.models().defaultModel(), {});
+  const QString id = app_.chats().createChat(QString(), app_.models().defaultModel(), {});
   openChat(id);
   view_->composer()->focusEdit();
   return id;
@@ -139,7 +141,7 @@ void ChatsPage::deleteChat(const QString& chatId) {
     openChat(next);
     if (next.isEmpty()) Q_EMIT titleChanged({});
   }
-  Q_EMIT chatDeleted(chat->title);
+  Q_EMIT chatDeleted(shownTitle(chat->title));
 }
 
 void ChatsPage::undoDelete() {
@@ -174,6 +176,13 @@ void ChatsPage::layoutPanels() {
     inspector_->setVisible(!sheet && inspectorWanted_);
   }
   const int unit = qRound(em(font()));
+  if (!inspectorSheet_ && !inspectorSized_ && isVisible() && inspector_->isVisibleTo(this)) {
+    inspectorSized_ = true;
+    QTimer::singleShot(0, this, [this, unit] {
+      const QList<int> sizes = split_->sizes();
+      if (sizes.size() == 3) split_->setSizes({sizes[0], qMax(1, sizes[1] + sizes[2] - unit * 30), unit * 30});
+    });
+  }
   if (!listDrawer_) {
     list_->setMinimumWidth(unit * 15);
     list_->setMaximumWidth(unit * 30);
@@ -209,11 +218,6 @@ void ChatsPage::toggleList() {
 void ChatsPage::showInspector(bool on) {
   if (!inspectorSheet_) inspectorWanted_ = on;
   inspector_->setVisible(on);
-  if (on && !inspectorSheet_ && !inspectorSized_) {
-    inspectorSized_ = true;
-    QList<int> sizes = split_->sizes();
-    if (sizes.size() == 3) split_->setSizes({sizes[0], qMax(1, sizes[1] - qRound(em(font()) * 30)), qRound(em(font()) * 30)});
-  }
   if (on) inspector_->refresh();
   layoutPanels();
 }

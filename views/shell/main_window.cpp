@@ -67,6 +67,12 @@ MainWindow::MainWindow(Application& app, QWidget* parent) : QMainWindow(parent),
   });
   connect(chats_->view(), &ChatView::linkHovered, status_, &StatusLine::showLink);
   connect(&app.settings(), &Settings::changed, this, &MainWindow::applySettings);
+  connect(&app, &Application::openRequested, this, [this](const QStringList& files) {
+    openFiles(files);
+    show();
+    raise();
+    activateWindow();
+  });
   setTitle({});
   showPage(0);
 }

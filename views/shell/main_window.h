@@ -34,6 +34,9 @@ class MainWindow : public QMainWindow {
   // May refuse to close (answers being written); called before the window goes.
   void setCloseQuestion(std::function<bool()> mayClose) { mayClose_ = std::move(mayClose); }
   void openFiles(const QStringList& paths);
+  // A dialog or popover that --grab and --self-test build as well; MAKE gives an unparented-or-child widget that is not shown yet.
+  void addDialog(const QString& name, std::function<QWidget*()> make) { dialogs_.append({name, std::move(make)}); }
+  const QVector<QPair<QString, std::function<QWidget*()>>>& dialogs() const { return dialogs_; }
   void start();                                    // restores size and the last chat; call once after construction
 
  private:
@@ -59,6 +62,7 @@ class MainWindow : public QMainWindow {
   Toast* toast_;
   QVector<Page> list_;
   std::function<bool()> mayClose_;
+  QVector<QPair<QString, std::function<QWidget*()>>> dialogs_;
 };
 
 }  // namespace tg
