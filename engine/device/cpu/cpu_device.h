@@ -81,7 +81,6 @@ class CpuDevice final : public Device {
   }
   void interleave(const WeightSource& source, CpuWeight& w);
   void finish_row(float* f32, ActBlock* blocks, int cols) const;
-  void quantise_rows(CpuActivations& x, int cols);
   float* scratch(int thread, std::size_t floats);
   const RopeTable& rope_table(const RopeSpec& rope, std::span<const SequenceRows> sequences);
   void expert_rows(const MoeArgs& args, int expert, std::span<const int> rows, std::span<float* const> targets);

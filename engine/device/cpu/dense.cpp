@@ -83,7 +83,7 @@ void CpuDevice::matmul(const Activations& x, std::span<const MatmulTask> tasks) 
     float* values = scratch(thread, zu(view.n) * kPieceRows + k_.matmul_scratch(w.cols));
     k_.matmul(w, task.expert, row0, rows, view, values, kPieceRows, values + zu(view.n) * kPieceRows);
     const Epilogue epilogue{task.scale * w.scale, task.bias != nullptr ? task.bias + row0 : nullptr, task.activation, task.add};
-    for (int c = 0; c < view.n; ++c) k_.finish(epilogue, values + zu(c) * kPieceRows, rows, task.out.row(c) + row0);
+    k_.finish(epilogue, values, rows, view.n, task.out.data + row0, task.out.stride);
   });
 }
 
@@ -104,13 +104,9 @@ void CpuDevice::glu(const Activations& x, const GluTask& task, Activations& out)
     k_.matmul(up, 0, row0, rows, view, u, kPieceRows, u + part);
     const Epilogue gate_end{gate.scale, task.gate_bias != nullptr ? task.gate_bias + row0 : nullptr, Activation::none, false};
     const Epilogue up_end{up.scale, task.up_bias != nullptr ? task.up_bias + row0 : nullptr, Activation::none, false};
-    for (int c = 0; c < view.n; ++c) {
-      float *gc = g + zu(c) * kPieceRows, *uc = u + zu(c) * kPieceRows, *target = o.f32.row(c) + row0;
-      k_.finish(gate_end, gc, rows, gc);
-      k_.finish(up_end, uc, rows, uc);
-      k_.glu(gc, uc, target, rows, task.activation);
-      if (rows == kPieceRows) k_.quantise(target, kPieceRows, o.blocks + zu(c) * o.block_stride + piece);
-    }
+    if (gate_end.scale != 1.0F || gate_end.bias != nullptr) k_.finish(gate_end, g, rows, view.n, g, kPieceRows);
+    if (up_end.scale != 1.0F || up_end.bias != nullptr) k_.finish(up_end, u, rows, view.n, u, kPieceRows);
+    k_.glu(g, u, rows, view.n, task.activation, {o.f32.data + row0, o.f32.stride, o.blocks + piece, o.block_stride});
   });
 }
 

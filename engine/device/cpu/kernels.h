@@ -82,6 +82,13 @@ struct Epilogue {
   bool add = false;
 };
 
+struct GluOut {
+  float* f32 = nullptr;                   // null where no float weight follows
+  std::size_t f32_stride = 0;
+  ActBlock* blocks = nullptr;
+  std::size_t block_stride = 0;
+};
+
 struct Kernels {
   const char* variant = "";               // name and revision: part of the key of every KV page
   const char* label = "";                 // for people
@@ -92,9 +99,11 @@ struct Kernels {
   void (*matmul)(const CpuWeight& w, int expert, int row0, int rows, const ActView& x, float* out, std::size_t stride, float* scratch) = nullptr;
   // Floats of scratch `matmul` needs for a weight of so many columns.
   std::size_t (*matmul_scratch)(int cols) = nullptr;
-  void (*finish)(const Epilogue& e, const float* values, int rows, float* out) = nullptr;
+  // values[c * kPieceRows + r], r < rows, c < n, to out[c * stride + r].
+  void (*finish)(const Epilogue& e, const float* values, int rows, int n, float* out, std::size_t stride) = nullptr;
   void (*activate)(float* x, int n, Activation activation) = nullptr;
-  void (*glu)(const float* gate, const float* up, float* out, int n, Activation activation) = nullptr;
+  // The same for gate and up values together, and, where out.blocks is set and rows == kPieceRows, quantised as well.
+  void (*glu)(const float* gate, const float* up, int rows, int n, Activation activation, const GluOut& out) = nullptr;
   void (*rotate)(float* head, const float* cosine, const float* sine, int n_dims, RopeLayout layout) = nullptr;
   void (*store_k)(const StoreRow& row, std::byte* block) = nullptr;
   void (*store_v)(const StoreRow& row, std::byte* part, int padded) = nullptr;

@@ -86,8 +86,7 @@ void CpuDevice::expert_rows(const MoeArgs& args, int expert, std::span<const int
   middle.cols = width;
   const auto multiply = [&](const CpuWeight& w, int row0, int count, const ActView& in, float* to, float* spare, const float* bias) {
     k_.matmul(w, expert, row0, count, in, to, kPieceRows, spare);
-    const Epilogue epilogue{w.scale, bias, Activation::none, false};
-    for (int c = 0; c < in.n; ++c) k_.finish(epilogue, to + zu(c) * kPieceRows, count, to + zu(c) * kPieceRows);
+    k_.finish({w.scale, bias, Activation::none, false}, to, count, in.n, to, kPieceRows);
   };
   const std::size_t part = zu(n) * kPieceRows;
   pool_.run((width + kPieceRows - 1) / kPieceRows, [&](int piece, int thread) {
@@ -96,9 +95,8 @@ void CpuDevice::expert_rows(const MoeArgs& args, int expert, std::span<const int
     const auto bias = [&](const float* all) { return all != nullptr ? all + zu(expert) * zu(width) + row0 : nullptr; };
     multiply(gate, row0, count, view, g, spare, bias(args.gate_bias));
     multiply(up, up_row0 + row0, count, view, u, spare, bias(args.up_bias));
-    for (int c = 0; c < n; ++c) k_.glu(g + zu(c) * kPieceRows, u + zu(c) * kPieceRows, middle.f32.row(c) + row0, count, args.activation);
+    k_.glu(g, u, count, n, args.activation, {middle.f32.data + row0, middle.f32.stride, middle.blocks + piece, middle.block_stride});
   });
-  quantise_rows(middle, width);
   const ActView in = middle.view();
   pool_.run((down.rows + kPieceRows - 1) / kPieceRows, [&](int piece, int thread) {
     const int row0 = piece * kPieceRows, count = std::min(kPieceRows, down.rows - row0);
@@ -106,10 +104,6 @@ void CpuDevice::expert_rows(const MoeArgs& args, int expert, std::span<const int
     multiply(down, row0, count, in, y, y + part, args.down_bias != nullptr ? args.down_bias + zu(expert) * zu(down.rows) + row0 : nullptr);
     for (int c = 0; c < n; ++c) std::copy_n(y + zu(c) * kPieceRows, count, targets[zu(c)] + row0);
   });
-}
-
-void CpuDevice::quantise_rows(CpuActivations& x, int cols) {
-  for_rows(x.rows, cols, [&](int r) { finish_row(x.f32.row(r), x.blocks + zu(r) * x.block_stride, cols); });
 }
 
 void CpuDevice::moe(const MoeArgs& args) {

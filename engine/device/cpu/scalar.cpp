@@ -91,12 +91,14 @@ void matmul(const CpuWeight& w, int expert, int row0, int rows, const ActView& x
 
 std::size_t matmul_scratch(int cols) { return zu(cols); }
 
-void finish(const Epilogue& e, const float* values, int rows, float* out) {
-  for (int r = 0; r < rows; ++r) {
-    float y = values[r] * e.scale;
-    if (e.bias != nullptr) y += e.bias[r];
-    y = activate_f(y, e.activation);
-    out[r] = e.add ? out[r] + y : y;
+void finish(const Epilogue& e, const float* values, int rows, int n, float* out, std::size_t stride) {
+  for (int c = 0; c < n; ++c, values += kPieceRows, out += stride) {
+    for (int r = 0; r < rows; ++r) {
+      float y = values[r] * e.scale;
+      if (e.bias != nullptr) y += e.bias[r];
+      y = activate_f(y, e.activation);
+      out[r] = e.add ? out[r] + y : y;
+    }
   }
 }
 
@@ -106,8 +108,13 @@ void activate(float* x, int n, Activation activation) {
   for (int i = 0; i < n; ++i) x[i] = activate_f(x[i], activation);
 }
 
-void glu(const float* gate, const float* up, float* out, int n, Activation activation) {
-  for (int i = 0; i < n; ++i) out[i] = glu_f(gate[i], up[i], activation);
+void glu(const float* gate, const float* up, int rows, int n, Activation activation, const GluOut& out) {
+  for (int c = 0; c < n; ++c, gate += kPieceRows, up += kPieceRows) {
+    float y[kPieceRows];
+    for (int r = 0; r < rows; ++r) y[r] = glu_f(gate[r], up[r], activation);
+    if (out.f32 != nullptr) std::copy_n(y, rows, out.f32 + zu(c) * out.f32_stride);
+    if (out.blocks != nullptr && rows == kPieceRows) quantise(y, kPieceRows, out.blocks + zu(c) * out.block_stride);
+  }
 }
 
 void rotate(float* head, const float* cosine, const float* sine, int n_dims, RopeLayout layout) {

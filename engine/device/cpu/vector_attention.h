@@ -41,6 +41,11 @@ TG_INLINE float* score_at(const AttentionTile& t, int m, int block) {
   return t.scores + zu(m) * kAttentionSplit + (block * kKeyBlock - t.split_begin);
 }
 
+// With few queries the memory is the limit, and keys and values lie in short runs that hardware prefetch loses at each page. So the
+// lines needed a little later are asked for by hand. kFewQueries: with more, the arithmetic hides the memory anyway.
+constexpr int kFewQueries = 4;
+TG_INLINE void prefetch(const std::byte* p) { __builtin_prefetch(p, 0, 3); }
+
 // ---- Scores of float keys: packed queries [head_dim][kTileQueries] --------------------------------------------------------
 TG_INLINE void pack_queries(const AttentionTile& t) {
   for (int m = 0; m < t.n; ++m) {
@@ -54,7 +59,11 @@ int float_scores(const AttentionTile& t, const KvPage& layout, int m, int block,
   const float* q = t.packed + m;
   for (; block + KB <= end; block += KB) {
     const std::byte* k[KB];
-    for (int j = 0; j < KB; ++j) k[j] = key_block(t, layout, block + j);
+    const std::byte* ahead[KB];
+    for (int j = 0; j < KB; ++j) {
+      k[j] = key_block(t, layout, block + j);
+      ahead[j] = block + KB + j < end ? key_block(t, layout, block + KB + j) : k[j];
+    }
     VF acc[KB][M];
     for (int j = 0; j < KB; ++j) {
       for (int i = 0; i < M; ++i) acc[j][i] = vset(0.0F);
@@ -62,6 +71,7 @@ int float_scores(const AttentionTile& t, const KvPage& layout, int m, int block,
     for (int d = 0; d < t.kv.head_dim_k; ++d) {
       VF keys[KB];
       for (int j = 0; j < KB; ++j) keys[j] = load_kv<T>(k[j] + zu(d) * kStep);
+      for (int j = 0; M <= kFewQueries && j < KB; ++j) prefetch(ahead[j] + zu(d) * kStep);
 #pragma GCC unroll 12
       for (int i = 0; i < M; ++i) {
         const VF x = vset(q[d * kTileQueries + i]);
@@ -89,8 +99,8 @@ void all_float_scores(const AttentionTile& t, const KvPage& layout, const KeyRan
   pack_queries(t);
   int m = 0;
   if constexpr (kChains >= 12) {
-    m = float_score_rows<T, 12, 1>(t, layout, range, m);
-    m = float_score_rows<T, 8, 1>(t, layout, range, m);
+    m = float_score_rows<T, 12, 2>(t, layout, range, m);
+    m = float_score_rows<T, 8, 2>(t, layout, range, m);
   }
   m = float_score_rows<T, 4, kChains / 4 < 2 ? 1 : 2>(t, layout, range, m);
   if (t.n - m == 3) m = float_score_rows<T, 3, kChains / 4 < 2 ? 1 : 4>(t, layout, range, m);
@@ -196,6 +206,14 @@ TG_INLINE void load_values(const std::byte* part, const KvPage& layout, int toke
   }
 }
 
+constexpr int kValuesAhead = 24;
+template <KvType T, int V>
+TG_INLINE void prefetch_values(const std::byte* part, const KvPage& layout, int token, int j) {
+  constexpr int kBytes = element_bytes(T);
+  const std::byte* row = part + (T == KvType::q8_0 ? zu(kPageTokens * layout.v_dim / 32) * 2 : 0) + zu((token * layout.v_dim + j * 16) * kBytes);
+  for (int i = 0; i < V * 16 * kBytes; i += 64) prefetch(row + i);
+}
+
 template <KvType T, int M, int V>
 void weighted_values(const AttentionTile& t, const KvPage& layout, const KeyRange& range, int m, int j) {
   VF acc[M][V];
@@ -206,9 +224,14 @@ void weighted_values(const AttentionTile& t, const KvPage& layout, const KeyRang
   for (int key = range.first; key < range.end;) {
     const std::byte* part = t.pages[key / kPageTokens] + t.layer_offset + layout.v_part(t.kv_head);
     const int page_end = (key / kPageTokens + 1) * kPageTokens, end = page_end < range.end ? page_end : range.end;
+    const std::byte* next = page_end < range.end ? t.pages[key / kPageTokens + 1] + t.layer_offset + layout.v_part(t.kv_head) : part;
     for (; key < end; ++key) {
       VF v[V];
       load_values<T, V>(part, layout, key % kPageTokens, j, v);
+      if constexpr (M <= kFewQueries) {
+        const int ahead = key % kPageTokens + kValuesAhead;
+        prefetch_values<T, V>(ahead < kPageTokens ? part : next, layout, ahead % kPageTokens, j);
+      }
 #pragma GCC unroll 6
       for (int i = 0; i < M; ++i) {
         const VF x = vset(p[i * kAttentionSplit + key - t.split_begin]);

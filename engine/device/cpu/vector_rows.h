@@ -126,20 +126,41 @@ void activate_row(float* x, int n, Activation activation) {
   for_lanes(n, [&](int i, int count) { store_part(x + i, vactivate(load_part(x + i, count), activation), count); });
 }
 
-void glu_row(const float* gate, const float* up, float* out, int n, Activation activation) {
-  for_lanes(n, [&](int i, int count) {
-    store_part(out + i, vglu(load_part(gate + i, count), load_part(up + i, count), activation), count);
-  });
+void glu_piece(const float* gate, const float* up, int rows, int n, Activation activation, const GluOut& out) {
+  for (int c = 0; c < n; ++c, gate += kPieceRows, up += kPieceRows) {
+    if (rows == kPieceRows) {
+      const VF a = vglu(vload(gate), vload(up), activation), b = vglu(vload(gate + 16), vload(up + 16), activation);
+      if (out.f32 != nullptr) {
+        vstore(out.f32 + zu(c) * out.f32_stride, a);
+        vstore(out.f32 + zu(c) * out.f32_stride + 16, b);
+      }
+      if (out.blocks != nullptr) quantise_block(a, b, out.blocks[zu(c) * out.block_stride]);
+    } else if (out.f32 != nullptr) {
+      for_lanes(rows, [&](int i, int count) {
+        store_part(out.f32 + zu(c) * out.f32_stride + i, vglu(vload(gate + i), vload(up + i), activation), count);
+      });
+    }
+  }
 }
 
-void finish_row(const Epilogue& e, const float* values, int rows, float* out) {
-  for_lanes(rows, [&](int i, int count) {
-    VF y = vmul(load_part(values + i, count), vset(e.scale));
-    if (e.bias != nullptr) y = vadd(y, load_part(e.bias + i, count));
-    if (e.activation != Activation::none) y = vactivate(y, e.activation);
-    if (e.add) y = vadd(load_part(out + i, count), y);
-    store_part(out + i, y, count);
-  });
+TG_INLINE VF finish_lanes(const Epilogue& e, VF y, int i, const float* out, int count) {
+  y = vmul(y, vset(e.scale));
+  if (e.bias != nullptr) y = vadd(y, load_part(e.bias + i, count));
+  if (e.activation != Activation::none) y = vactivate(y, e.activation);
+  return e.add ? vadd(load_part(out, count), y) : y;
+}
+
+void finish_piece(const Epilogue& e, const float* values, int rows, int n, float* out, std::size_t stride) {
+  for (int c = 0; c < n; ++c, values += kPieceRows, out += stride) {
+    if (rows == kPieceRows) {
+      vstore(out, finish_lanes(e, vload(values), 0, out, 16));
+      vstore(out + 16, finish_lanes(e, vload(values + 16), 16, out + 16, 16));
+    } else {
+      for_lanes(rows, [&](int i, int count) {
+        store_part(out + i, finish_lanes(e, vload(values + i), i, out + i, count), count);
+      });
+    }
+  }
 }
 
 void rotate_head(float* head, const float* cosine, const float* sine, int n_dims, RopeLayout layout) {

@@ -16,9 +16,9 @@ Kernels vector_table(const char* variant, const char* label) {
   k.quantise = quantise_row;
   k.matmul = matmul_piece;
   k.matmul_scratch = matmul_scratch_floats;
-  k.finish = finish_row;
+  k.finish = finish_piece;
   k.activate = activate_row;
-  k.glu = glu_row;
+  k.glu = glu_piece;
   k.rotate = rotate_head;
   k.attention = attention_tile;
   k.merge = merge_split;
