@@ -11,6 +11,7 @@ namespace tg {
 namespace {
 
 constexpr int kDefaultChunk = 512;
+constexpr int kMostLogits = 1 << 25;  // values of one step kept in memory where no chunk is asked for: 128 MiB
 
 struct LogitsOptions {
   std::string model, tokens, batch_with, out;
@@ -165,7 +166,8 @@ Status run_sequences(const LogitsOptions& options, const CommonOptions& common) 
   auto device = make_device(common);
   if (!device) return device.error();
 
-  const int chunk = options.one_by_one ? 1 : std::min(common.chunk > 0 ? common.chunk : kDefaultChunk, static_cast<int>(longest));
+  const int usual = options.all ? std::clamp(kMostLogits / description->vocab, 1, kDefaultChunk) : kDefaultChunk;
+  const int chunk = options.one_by_one ? 1 : std::min(common.chunk > 0 ? common.chunk : usual, static_cast<int>(longest));
   auto forward = Forward::load(*file, *description, *device, common.k_type(), common.v_type(), chunk * (others.empty() ? 1 : 2), {}, interrupt_token());
   if (!forward) return forward.error();
   Sequence sequence(*tokens, (*forward)->kv_layout(), **device);
