@@ -163,6 +163,14 @@ class BpeTokenizer final : public GgufTokenizer {
   const PreTokenizer& splitter_;
 };
 
+Status check_flags(const GgufFile& file) {
+  for (const char* key : {"tokenizer.ggml.add_bos_token", "tokenizer.ggml.add_eos_token", "tokenizer.ggml.add_space_prefix"}) {
+    if (file.find(key) == nullptr || file.boolean(key)) continue;
+    return make_error(ErrorCode::bad_file, "The key \"" + std::string(key) + "\" has the wrong type.");
+  }
+  return Ok{};
+}
+
 Result<std::shared_ptr<const Tokenizer>> load_bpe(Vocabulary vocabulary, const std::string& model, const std::string& pre) {
   const PreTokenizer* splitter = pre_tokenizer(pre);
   if (splitter == nullptr) return unsupported("The pre-tokenizer \"" + printable(pre, 40) + "\" is not supported.");
@@ -181,6 +189,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(std::shared_ptr<const G
   if (model != "llama" && model != "gpt2" && model != "gemma4") {
     return unsupported("The kind of vocabulary \"" + printable(model, 40) + "\" is not supported.");
   }
+  if (const Status flags = check_flags(*file); !flags) return flags.error();
   const bool has_pre = file->find("tokenizer.ggml.pre") != nullptr;
   if (has_pre && !file->string("tokenizer.ggml.pre")) {
     return make_error(ErrorCode::bad_file, "The key \"tokenizer.ggml.pre\" has the wrong type.");

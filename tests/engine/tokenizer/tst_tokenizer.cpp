@@ -177,6 +177,7 @@ class TestTokenizer : public QObject {
     row("duplicate", "\"the\" twice");
     row("bos", "bos_token_id\" names a token outside");
     row("bos type", "wrong type");
+    row("flag type", "add_bos_token\" has the wrong type");
     row("few types", "fewer token types");
     row("few scores", "fewer scores");
     row("nan score", "not a number");
@@ -204,6 +205,7 @@ class TestTokenizer : public QObject {
     if (fault == QLatin1String("nan score")) v.scores[5] = std::numeric_limits<float>::quiet_NaN();
     if (fault == QLatin1String("bos type")) v.ids.clear();
     GgufWriter w = v.writer();
+    if (fault == QLatin1String("flag type")) w.add_u32("tokenizer.ggml.add_bos_token", 1);
     if (fault == QLatin1String("bos type")) w.add_string("tokenizer.ggml.bos_token_id", "1");
     if (fault.startsWith(QLatin1String("no "))) {
       w = GgufWriter();
