@@ -4,6 +4,7 @@
 #include <QFileInfo>
 
 #include "app/application_impl.h"
+#include "app/commands/chat_commands.h"
 #include "app/error_words.h"
 #include "app/local_engine.h"
 #include "app/platform.h"
@@ -54,7 +55,10 @@ bool ApplicationImpl::lock(const AppOptions& options, QString* error, bool* busy
   lock_ = std::make_unique<QLockFile>(paths_.lock());
   lock_->setStaleLockTime(0);                // only a dead process makes it stale, not a long-lived one
   if (lock_->tryLock(0)) {
-    if (server_.listen(paths_.socketName())) connect(&server_, &InstanceServer::openRequested, this, &Application::openRequested);
+    if (server_.listen(paths_.socketName())) {
+      connect(&server_, &InstanceServer::openRequested, this, &Application::openRequested);
+      server_.setCommandHandler([this](const QStringList& args, const CommandOutput& output) { run_profile_command(*this, args, output); });
+    }
     return true;
   }
   if (lock_->error() == QLockFile::LockFailedError) {

@@ -300,6 +300,7 @@ void ChatServiceImpl::committed(const Pending& pending, const QVector<Message>& 
   }
   if (added.back().state == storage::MessageState::Error) {
     chat->last_activity = QStringLiteral("error");
+    chat->last_exit = words::exit_code(pending.prompt.error);
     Q_EMIT turnFinished(pending.chatId, chat->conversation.info(added.back().id));
     Q_EMIT chatsChanged();
     return sendQueued(*chat);

@@ -82,6 +82,8 @@ class ChatServiceImpl : public ChatService {
   void whenOpen(const QString& chatId, std::function<void()> then);
   QString forkAs(const QString& chatId, const QString& afterMessageId, const QString& title);
   void addImported(const storage::ChatBundle& bundle);      // already in the database
+  int exitCodeOf(const QString& chatId) const;              // of the last turn, as CLI.md counts them
+  bool busy(const QString& chatId) const;
   bool anyTurnRunning() const;
   void stopAll();
 

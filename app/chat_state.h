@@ -49,6 +49,7 @@ struct ChatState {
   bool stop_wanted = false;                 // stop() came while preparing
   std::optional<Pending> queued;
   QString last_activity;                    // "stopped" "error" or empty
+  int last_exit = 0;                        // exit code of the command line for the last turn
   TurnExtras next_extras;                   // for the next send only
   bool busy() const { return preparing || running != nullptr; }
 };

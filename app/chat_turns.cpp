@@ -145,6 +145,7 @@ void ChatServiceImpl::finish(ChatState& chat, const PortEvent& event) {
   done.measured = report.output > 0 || report.passes > 0 || report.finish_reason == FinishReason::stop;
   std::optional<storage::Turn> row;
   if (done.measured) row = to_row(done.record, chat.row.id, to_text(chat.settings));
+  chat.last_exit = report.finish_reason == FinishReason::error ? words::exit_code(report.error) : 0;
   saving_.insert(chat.row.id, done);
   chat.running->save(row);
 }
@@ -210,6 +211,16 @@ void ChatServiceImpl::takeBackQueued(const QString& chatId) {
   saveDraft(chatId, chat->queued->text);
   chat->queued.reset();
   Q_EMIT chatChanged(chatId);
+}
+
+int ChatServiceImpl::exitCodeOf(const QString& chatId) const {
+  const ChatState* chat = find(chatId);
+  return chat ? chat->last_exit : 0;
+}
+
+bool ChatServiceImpl::busy(const QString& chatId) const {
+  const ChatState* chat = find(chatId);
+  return chat && chat->busy();
 }
 
 void ChatServiceImpl::setNextExtras(const QString& chatId, const TurnExtras& extras) {
