@@ -122,6 +122,11 @@ TG_INLINE VF load_bf16(const void* p) {
   return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(v)), 16)),
           _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(v + 1)), 16))};
 }
+TG_INLINE void store_half(void* p, VF v) {
+  auto* to = static_cast<__m128i*>(p);
+  _mm_storeu_si128(to, _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  _mm_storeu_si128(to + 1, _mm256_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 TG_INLINE float half_scalar(const void* p) {
   std::uint16_t h;
   __builtin_memcpy(&h, p, 2);

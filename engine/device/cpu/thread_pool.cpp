@@ -1,5 +1,6 @@
 #include "engine/device/cpu/thread_pool.h"
 
+#include <algorithm>
 #include <chrono>
 
 #if defined(__x86_64__)
@@ -47,16 +48,14 @@ bool ThreadPool::take_piece(int thread) {
   return true;
 }
 
+void ThreadPool::run_alone(int pieces, Call call, void* context) {
+  for (int i = 0; i < pieces && !cancelled(); ++i) call(context, i, 0);
+}
+
 void ThreadPool::run_pieces(int pieces, Call call, void* context) {
-  if (pieces <= 1 || workers_.empty()) {
-    for (int i = 0; i < pieces && !cancelled(); ++i) call(context, i, 0);
-    return;
-  }
-  const auto limit = static_cast<int>(kPieceMask) - 1;
-  if (pieces > limit) {  // does not happen with the piece sizes in use; kept correct all the same
-    for (int i = 0; i < pieces && !cancelled(); ++i) call(context, i, 0);
-    return;
-  }
+  const bool countable = static_cast<std::uint64_t>(pieces) < kPieceMask;  // always, with the piece sizes in use
+  if (pieces <= 1 || workers_.empty() || !countable) return run_alone(pieces, call, context);
+  if (Clock::now() < stalls_.alone_until) return run_alone(pieces, call, context);
   call_ = call;
   context_ = context;
   finished_.store(0, std::memory_order_relaxed);
@@ -66,10 +65,37 @@ void ThreadPool::run_pieces(int pieces, Call call, void* context) {
   epoch_.notify_all();
   while (take_piece(0)) {
   }
+  wait_for_others(pieces);
+}
+
+void ThreadPool::wait_for_others(int pieces) {
+  const auto start = Clock::now();
   for (int spins = 0; finished_.load(std::memory_order_acquire) != static_cast<std::uint32_t>(pieces);) {
     relax();
     if (++spins > 20000) std::this_thread::yield();  // the other thread's core may be taken: let the system place it
   }
+  const auto now = Clock::now();
+  stalls_.add(now, now - start);
+}
+
+void ThreadPool::Stalls::add(Clock::time_point now, Clock::duration wait) {
+  constexpr auto kWindow = std::chrono::milliseconds(4);  // about a time slice of the system's scheduler
+  constexpr auto kLongestPause = std::chrono::milliseconds(1280), kShortestPause = std::chrono::milliseconds(20);
+  if (now - window_start > 8 * kWindow) {  // a pause between steps: nothing to conclude from it
+    window_start = now - wait;
+    waited = {};
+  }
+  waited += wait;
+  const auto elapsed = now - window_start;
+  if (elapsed < kWindow) return;
+  if (waited > elapsed / 3) {
+    alone_until = now + pause;
+    pause = std::min(2 * pause, kLongestPause);
+  } else {
+    pause = kShortestPause;
+  }
+  window_start = now;
+  waited = {};
 }
 
 void ThreadPool::work(int thread) {

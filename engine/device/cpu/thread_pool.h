@@ -1,8 +1,10 @@
 // Threads that work on the pieces of one op. Pieces are handed out one by one, so a thread whose core was taken away delays only its piece.
-// Who computes a piece never matters to its result. Between ops workers spin for a moment (the next op of a step is microseconds
+// Who computes a piece never matters to its result. Where another program has taken a core, the caller would spend its time waiting for
+// the thread that lost it: then the pool works with the caller alone for a while and tries again later. Between ops workers spin for a moment (the next op of a step is microseconds
 // away) and then sleep: an idle engine uses no processor time.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <type_traits>
@@ -34,6 +36,18 @@ class ThreadPool {
   void run_pieces(int pieces, Call call, void* context);
   void work(int thread);
   bool take_piece(int thread);
+  void run_alone(int pieces, Call call, void* context);
+  void wait_for_others(int pieces);
+
+  using Clock = std::chrono::steady_clock;
+  // Decides from the share of time spent waiting for others whether to work alone for a while.
+  struct Stalls {
+    Clock::time_point window_start{}, alone_until{};
+    Clock::duration waited{};
+    std::chrono::milliseconds pause{20};
+    void add(Clock::time_point now, Clock::duration wait);
+  };
+  Stalls stalls_;
 
   std::vector<std::thread> workers_;
   const std::atomic<bool>* cancel_ = nullptr;

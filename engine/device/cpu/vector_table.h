@@ -3,6 +3,7 @@
 #include "engine/device/cpu/vector_attention.h"
 #include "engine/device/cpu/vector_matmul.h"
 #include "engine/device/cpu/vector_rows.h"
+#include "engine/device/cpu/vector_store.h"
 
 namespace tg::cpu {
 namespace {
@@ -20,6 +21,8 @@ Kernels vector_table(const char* variant, const char* label) {
   k.activate = activate_row;
   k.glu = glu_piece;
   k.rotate = rotate_head;
+  k.store_k = store_key_row;
+  k.store_v = store_value_row;
   k.attention = attention_tile;
   k.merge = merge_split;
   k.read_bytes = read_words;
