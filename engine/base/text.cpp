@@ -5,7 +5,9 @@
 namespace tg {
 namespace {
 
-std::uint32_t byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
+std::uint32_t byte_at(std::string_view text, std::size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
 
 // Length of the sequence a lead byte announces; 0: no lead byte.
 std::uint32_t announced_length(std::uint32_t lead) {
@@ -26,8 +28,10 @@ bool is_printable(std::uint32_t code_point) {
     case UTF8PROC_CATEGORY_CO:
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP: return false;
-    default: return true;
+    case UTF8PROC_CATEGORY_ZP:
+      return false;
+    default:
+      return true;
   }
 }
 

@@ -13,7 +13,8 @@ struct CodePoint {
   bool valid = false;
 };
 
-// Decodes the character that starts at text[at]; at < text.size(). Overlong forms, surrogates and values above U+10FFFF are invalid.
+// Decodes the character that starts at text[at]; at < text.size(). Overlong forms, surrogates and values above U+10FFFF
+// are invalid.
 CodePoint decode_utf8(std::string_view text, std::size_t at);
 void append_utf8(std::string& out, std::uint32_t code_point);
 

@@ -54,7 +54,9 @@ const FormatInfo* format_info(std::uint32_t ggml_type_id) {
   return nullptr;
 }
 
-const FormatInfo* format_info(Format format) { return format_info(static_cast<std::uint32_t>(format)); }
+const FormatInfo* format_info(Format format) {
+  return format_info(static_cast<std::uint32_t>(format));
+}
 
 std::optional<Format> format_by_name(std::string_view name) {
   for (const FormatInfo& info : kFormats) {

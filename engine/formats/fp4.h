@@ -1,4 +1,5 @@
-// Formats whose nibbles index a fixed table of values: E2M1 floats (MXFP4, NVFP4) and the IQ4 table. Included by traits.h.
+// Formats whose nibbles index a fixed table of values: E2M1 floats (MXFP4, NVFP4) and the IQ4 table. Included by
+// traits.h.
 #pragma once
 #include "engine/formats/traits.h"
 
@@ -6,7 +7,8 @@ namespace tg {
 
 // Twice the E2M1 values (OCP microscaling specification 1.0), so that they are integers; scales are halved to match.
 inline constexpr std::int8_t kE2m1Doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-inline constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+inline constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                               1,    13,   25,  38,  53,  69,  89,  113};
 
 // COUNT bytes: low nibbles are the first COUNT elements, high nibbles the next.
 TG_FORMAT_INLINE void unpack_by_table(const std::byte* packed, int count, const std::int8_t* table, std::int8_t* q) {

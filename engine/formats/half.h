@@ -1,5 +1,5 @@
-// 16-bit floats and unaligned reads. Everything is always inlined: kernel files compile it with other instruction sets, and an
-// out-of-line copy of theirs must never be the one the linker keeps for all.
+// 16-bit floats and unaligned reads. Everything is always inlined: kernel files compile it with other instruction sets,
+// and an out-of-line copy of theirs must never be the one the linker keeps for all.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -17,7 +17,9 @@ TG_FORMAT_INLINE T load(const std::byte* at) {
   return value;
 }
 
-TG_FORMAT_INLINE float bf16_to_f32(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+TG_FORMAT_INLINE float bf16_to_f32(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 // Exact for every bit pattern; NaN keeps its payload.
 TG_FORMAT_INLINE float f16_to_f32(std::uint16_t bits) {
@@ -32,6 +34,8 @@ TG_FORMAT_INLINE float f16_to_f32(std::uint16_t bits) {
   return std::bit_cast<float>(sign | wide << 23 | mantissa << 13);
 }
 
-TG_FORMAT_INLINE float load_f16(const std::byte* at) { return f16_to_f32(load<std::uint16_t>(at)); }
+TG_FORMAT_INLINE float load_f16(const std::byte* at) {
+  return f16_to_f32(load<std::uint16_t>(at));
+}
 
 }  // namespace tg

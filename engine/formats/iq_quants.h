@@ -94,7 +94,8 @@ struct Traits<Format::IQ1_S> : BlockTraits<256, 50, 32, false, -9, 9> {
   TG_FORMAT_INLINE void unpack(const std::byte* block, std::int8_t* q, float* scale, float*) {
     const float d = load_f16(block);
     for (int g = 0; g < groups; ++g) {
-      const int rest = load<std::uint16_t>(block + 34 + g * 2);  // four times three bits of code, scale, sign of the eighth
+      const int rest =
+          load<std::uint16_t>(block + 34 + g * 2);  // four times three bits of code, scale, sign of the eighth
       scale[g] = d * static_cast<float>(2 * (rest >> 12 & 7) + 1) * 0.125F;
       for (int i = 0; i < 4; ++i) {
         const int code = byte_at(block + 2, g * 4 + i) | (rest >> 3 * i & 7) << 8;

@@ -6,7 +6,8 @@ namespace tg {
 
 template <>
 struct Traits<Format::TQ1_0> : BlockTraits<256, 54, 32, false, -1, 1> {
-  // A byte holds five ternary digits as a fraction of 3^5, rounded up; multiplying by 3 brings the next digit to the top.
+  // A byte holds five ternary digits as a fraction of 3^5, rounded up; multiplying by 3 brings the next digit to the
+  // top.
   TG_FORMAT_INLINE int digit(int byte, int n) {
     constexpr int powers[5] = {1, 3, 9, 27, 81};
     return ((byte * powers[n] & 0xFF) * 3 >> 8) - 1;

@@ -13,7 +13,9 @@
 namespace tg {
 namespace {
 
-Error refuse(std::string sentence) { return make_error(ErrorCode::bad_file, std::move(sentence)); }
+Error refuse(std::string sentence) {
+  return make_error(ErrorCode::bad_file, std::move(sentence));
+}
 
 constexpr std::size_t kSampleBytes = 256;
 
@@ -157,7 +159,8 @@ Result<std::shared_ptr<const GgufFile>> GgufFile::open(const std::string& path) 
 Result<std::shared_ptr<const GgufFile>> GgufFile::parse(std::span<const std::byte> bytes) {
   auto part = parse_gguf(bytes);
   if (!part) return part.error();
-  if (split_keys(*part).count > 1) return refuse("This is one part of a split model; the others can only be found by name.");
+  if (split_keys(*part).count > 1)
+    return refuse("This is one part of a split model; the others can only be found by name.");
   auto file = std::make_shared<ParsedFile>(std::string());
   const Status added = file->add(bytes, std::move(*part));
   if (!added) return added.error();
@@ -171,7 +174,9 @@ std::size_t GgufArray::size() const {
   return type == GgufType::f32 || type == GgufType::f64 ? floats.size() : integers.size();
 }
 
-std::uint64_t GgufTensor::elements() const { return shape.empty() ? 0 : shape[0] * rows(); }
+std::uint64_t GgufTensor::elements() const {
+  return shape.empty() ? 0 : shape[0] * rows();
+}
 
 std::uint64_t GgufTensor::rows() const {
   std::uint64_t n = 1;

@@ -9,8 +9,8 @@
 namespace tg {
 
 struct SplitKeys {
-  std::int64_t index = 0;  // split.no, from 0
-  std::int64_t count = 1;  // split.count; a whole file is its only part
+  std::int64_t index = 0;                 // split.no, from 0
+  std::int64_t count = 1;                 // split.count; a whole file is its only part
   std::optional<std::int64_t> n_tensors;  // split.tensors.count, of all parts
 };
 SplitKeys split_keys(const GgufPart& part);

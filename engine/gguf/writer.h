@@ -30,7 +30,8 @@ class GgufWriter {
   void add_raw(std::string_view key, GgufType type, std::string_view value_bytes);
 
   // SHAPE in GGUF order (row length first); DATA whole blocks of FORMAT.
-  void add_tensor(std::string_view name, Format format, std::vector<std::uint64_t> shape, std::span<const std::byte> data);
+  void add_tensor(std::string_view name, Format format, std::vector<std::uint64_t> shape,
+                  std::span<const std::byte> data);
   void add_f32_tensor(std::string_view name, std::vector<std::uint64_t> shape, std::span<const float> data);
   void set_alignment(std::uint32_t alignment);  // also writes general.alignment
 

@@ -5,7 +5,9 @@
 namespace tg {
 namespace {
 
-Error refuse(std::string sentence) { return make_error(ErrorCode::bad_file, std::move(sentence)); }
+Error refuse(std::string sentence) {
+  return make_error(ErrorCode::bad_file, std::move(sentence));
+}
 
 std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left) + 1) << 32 | static_cast<std::uint32_t>(right);

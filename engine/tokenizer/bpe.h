@@ -13,10 +13,12 @@ namespace tg {
 class Bpe {
  public:
   using Scratch = MergeList<std::int32_t>;
-  // IGNORE_MERGES: a word that is in the vocabulary is taken whole. BYTE_TOKENS: what is not in the vocabulary becomes <0xXX> tokens.
+  // IGNORE_MERGES: a word that is in the vocabulary is taken whole. BYTE_TOKENS: what is not in the vocabulary becomes
+  // <0xXX> tokens.
   static Result<Bpe> load(const Vocabulary& vocabulary, bool ignore_merges, bool byte_tokens);
   // WORD in the vocabulary's spelling.
-  void encode_word(const Vocabulary& vocabulary, std::string_view word, Scratch& scratch, std::vector<TokenId>& out) const;
+  void encode_word(const Vocabulary& vocabulary, std::string_view word, Scratch& scratch,
+                   std::vector<TokenId>& out) const;
 
  private:
   struct Merge {

@@ -34,7 +34,9 @@ const Alphabet& alphabet() {
 
 }  // namespace
 
-std::uint32_t byte_to_character(unsigned char byte) { return alphabet().character[byte]; }
+std::uint32_t byte_to_character(unsigned char byte) {
+  return alphabet().character[byte];
+}
 
 std::string decode_byte_alphabet(std::string_view text) {
   const Alphabet& a = alphabet();

@@ -1,4 +1,5 @@
-// The alphabet of byte-level BPE (GPT-2): each byte is written as one printable character, so that vocabularies are text.
+// The alphabet of byte-level BPE (GPT-2): each byte is written as one printable character, so that vocabularies are
+// text.
 #pragma once
 #include <array>
 #include <cstdint>

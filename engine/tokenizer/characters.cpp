@@ -24,28 +24,36 @@ bool is_han(std::uint32_t c) {
 CharClass class_of_category(utf8proc_category_t category) {
   switch (category) {
     case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LT: return CharClass::upper;
-    case UTF8PROC_CATEGORY_LL: return CharClass::lower;
+    case UTF8PROC_CATEGORY_LT:
+      return CharClass::upper;
+    case UTF8PROC_CATEGORY_LL:
+      return CharClass::lower;
     case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO: return CharClass::letter;
+    case UTF8PROC_CATEGORY_LO:
+      return CharClass::letter;
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME: return CharClass::mark;
+    case UTF8PROC_CATEGORY_ME:
+      return CharClass::mark;
     case UTF8PROC_CATEGORY_ND:
     case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO: return CharClass::number;
+    case UTF8PROC_CATEGORY_NO:
+      return CharClass::number;
     case UTF8PROC_CATEGORY_PC:
     case UTF8PROC_CATEGORY_PD:
     case UTF8PROC_CATEGORY_PS:
     case UTF8PROC_CATEGORY_PE:
     case UTF8PROC_CATEGORY_PI:
     case UTF8PROC_CATEGORY_PF:
-    case UTF8PROC_CATEGORY_PO: return CharClass::punctuation;
+    case UTF8PROC_CATEGORY_PO:
+      return CharClass::punctuation;
     case UTF8PROC_CATEGORY_SM:
     case UTF8PROC_CATEGORY_SC:
     case UTF8PROC_CATEGORY_SK:
-    case UTF8PROC_CATEGORY_SO: return CharClass::symbol;
-    default: return CharClass::other;
+    case UTF8PROC_CATEGORY_SO:
+      return CharClass::symbol;
+    default:
+      return CharClass::other;
   }
 }
 

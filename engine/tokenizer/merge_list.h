@@ -1,5 +1,5 @@
-// The symbols of one word while neighbours are being merged: a doubly linked list in an array, and a heap of candidate pairs.
-// Merging n symbols costs O(n log n); a stale candidate is recognised by the length it was made for.
+// The symbols of one word while neighbours are being merged: a doubly linked list in an array, and a heap of candidate
+// pairs. Merging n symbols costs O(n log n); a stale candidate is recognised by the length it was made for.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -16,7 +16,9 @@ constexpr WordRules kGpt4o{.contractions = Contractions::after_word, .case_split
 constexpr WordRules kKimi{.contractions = Contractions::after_word, .case_split = true, .han_apart = true};
 constexpr WordRules kTekken{.contractions = Contractions::none, .case_split = true, .max_digits = 1, .tail = "\r\n/"};
 
-PreTokenizer words_of(const WordRules& rules) { return {{{scan::words, rules}}}; }
+PreTokenizer words_of(const WordRules& rules) {
+  return {{{scan::words, rules}}};
+}
 PreTokenizer llama3() {
   PreTokenizer pre = words_of(kThreeDigits);
   pre.ignore_merges = pre.add_bos = true;
@@ -32,8 +34,12 @@ PreTokenizer minicpm5() {
   pre.ignore_merges = true;
   return pre;
 }
-PreTokenizer gpt2() { return {{{scan::gpt2_words, {}}}}; }
-PreTokenizer single_digits() { return {{{scan::number_run, kOneDigit}, {scan::gpt2_words, {}}}}; }
+PreTokenizer gpt2() {
+  return {{{scan::gpt2_words, {}}}};
+}
+PreTokenizer single_digits() {
+  return {{{scan::number_run, kOneDigit}, {scan::gpt2_words, {}}}};
+}
 PreTokenizer falcon() {
   return {{{scan::falcon_punctuation, {}}, {scan::gpt2_words, {}}, {scan::three_ascii_digits, {}}}};
 }
@@ -61,8 +67,12 @@ PreTokenizer deepseek_coder() {
 PreTokenizer deepseek_v3() {
   return {{{scan::number_run, kThreeDigits}, {scan::cjk_kana_run, {}}, {scan::deepseek_v3_words, {}}}};
 }
-PreTokenizer bloom() { return {{{scan::bloom_words, {}}}}; }
-PreTokenizer viking() { return {{{scan::bloom_words, {}}, {scan::number_run, kOneDigit}}}; }
+PreTokenizer bloom() {
+  return {{{scan::bloom_words, {}}}};
+}
+PreTokenizer viking() {
+  return {{{scan::bloom_words, {}}, {scan::number_run, kOneDigit}}};
+}
 PreTokenizer gemma4() {
   PreTokenizer pre{{{scan::newlines_or_rest, {}}}};
   pre.byte_alphabet = false;
@@ -89,7 +99,8 @@ const std::vector<Family>& all_families() {
       {tekken(), {"tekken"}},
       {minicpm5(), {"minicpm5"}},
       {gpt2(),
-       {"gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling", "gigachat", "a.x-4.0", "mellum", "exaone4"}},
+       {"gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling", "gigachat", "a.x-4.0", "mellum",
+        "exaone4"}},
       {single_digits(), {"starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"}},
       {falcon(), {"falcon"}},
       {fallback(), {"default"}},

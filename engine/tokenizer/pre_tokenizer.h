@@ -1,6 +1,6 @@
 // Pre-tokenizers of byte-level BPE: cut a text into words, within which merges happen. A GGUF file names its one in
-// tokenizer.ggml.pre; the patterns behind the names are facts of the tokenizers' own tokenizer.json files, written here as scanners.
-// Thread: immutable.
+// tokenizer.ggml.pre; the patterns behind the names are facts of the tokenizers' own tokenizer.json files, written here
+// as scanners. Thread: immutable.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,14 +10,15 @@
 
 namespace tg {
 
-// How the scanner for words, numbers, punctuation and white space behaves (the pattern shared by Llama 3, Qwen, GPT-4o and others).
+// How the scanner for words, numbers, punctuation and white space behaves (the pattern shared by Llama 3, Qwen, GPT-4o
+// and others).
 struct WordRules {
   enum class Contractions : std::uint8_t { none, own_word, after_word };
   Contractions contractions = Contractions::own_word;
-  bool case_split = false;       // "fooBar" is two words
-  bool marks_in_words = false;   // combining marks count as letters
-  bool han_apart = false;        // a run of Han characters is a word of its own
-  int max_digits = 3;            // digits per number; 0: no limit
+  bool case_split = false;         // "fooBar" is two words
+  bool marks_in_words = false;     // combining marks count as letters
+  bool han_apart = false;          // a run of Han characters is a word of its own
+  int max_digits = 3;              // digits per number; 0: no limit
   std::string_view tail = "\r\n";  // characters that punctuation takes along
 };
 
@@ -29,10 +30,10 @@ struct Pass {
 };
 
 struct PreTokenizer {
-  std::vector<Pass> passes;      // each cuts the words of the one before
-  bool ignore_merges = false;    // a word that is in the vocabulary is taken whole
-  bool add_bos = false;          // where the file does not say
-  bool byte_alphabet = true;     // false: merges run on raw UTF-8, with space written as U+2581 (Gemma 4)
+  std::vector<Pass> passes;    // each cuts the words of the one before
+  bool ignore_merges = false;  // a word that is in the vocabulary is taken whole
+  bool add_bos = false;        // where the file does not say
+  bool byte_alphabet = true;   // false: merges run on raw UTF-8, with space written as U+2581 (Gemma 4)
 };
 
 // Null for a name we do not know: the caller refuses it, a guess would silently cost quality.

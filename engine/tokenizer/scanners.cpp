@@ -6,9 +6,13 @@ namespace {
 
 using std::size_t;
 
-bool is_newline(std::uint32_t c) { return c == '\r' || c == '\n'; }
+bool is_newline(std::uint32_t c) {
+  return c == '\r' || c == '\n';
+}
 
-std::uint32_t ascii_lower(std::uint32_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+std::uint32_t ascii_lower(std::uint32_t c) {
+  return c >= 'A' && c <= 'Z' ? c + 32 : c;
+}
 
 // Length of 's 't 'm 'd 're 've 'll at AT; 0: none.
 size_t contraction(const Characters& t, size_t at, size_t end, bool any_case) {
@@ -31,7 +35,9 @@ size_t space_run(const Characters& t, size_t at, size_t end) {
 }
 
 // White space without newlines: all of it at the end of the text, else all but the last, which goes to the next word.
-size_t plain_space(size_t run, size_t at, size_t end) { return run > 1 && at + run < end ? run - 1 : run; }
+size_t plain_space(size_t run, size_t at, size_t end) {
+  return run > 1 && at + run < end ? run - 1 : run;
+}
 
 // White space up to its last newline, or as plain_space where it has none.
 size_t space_or_newlines(const Characters& t, size_t at, size_t end) {
@@ -54,12 +60,17 @@ bool is_word_class(CharClass c, const WordRules& rules) {
   return is_letter(c) && !(c == CharClass::han && rules.han_apart);
 }
 
-// Classes of cased words: what may stand in the upper-case part and in the lower-case part. Marks and caseless letters are in both.
+// Classes of cased words: what may stand in the upper-case part and in the lower-case part. Marks and caseless letters
+// are in both.
 bool is_shared_case(CharClass c, const WordRules& rules) {
   return c == CharClass::letter || c == CharClass::mark || (c == CharClass::han && !rules.han_apart);
 }
-bool is_upper_part(CharClass c, const WordRules& rules) { return c == CharClass::upper || is_shared_case(c, rules); }
-bool is_lower_part(CharClass c, const WordRules& rules) { return c == CharClass::lower || is_shared_case(c, rules); }
+bool is_upper_part(CharClass c, const WordRules& rules) {
+  return c == CharClass::upper || is_shared_case(c, rules);
+}
+bool is_lower_part(CharClass c, const WordRules& rules) {
+  return c == CharClass::lower || is_shared_case(c, rules);
+}
 
 // Upper* Lower+, else Upper+ Lower*, with the longest upper-case part that lets it match.
 size_t cased_word(const Characters& t, size_t at, size_t end, const WordRules& rules) {
@@ -93,7 +104,9 @@ size_t word(const Characters& t, size_t at, size_t end, const WordRules& rules) 
   return length;
 }
 
-bool is_tail(std::uint32_t c, std::string_view tail) { return c < 0x80 && tail.find(static_cast<char>(c)) != tail.npos; }
+bool is_tail(std::uint32_t c, std::string_view tail) {
+  return c < 0x80 && tail.find(static_cast<char>(c)) != tail.npos;
+}
 
 // An optional space and what is neither white space, letter nor number; then the characters of the tail.
 size_t punctuation(const Characters& t, size_t at, size_t end, const WordRules& rules) {
@@ -110,7 +123,8 @@ size_t punctuation(const Characters& t, size_t at, size_t end, const WordRules& 
 
 size_t number_run(const Characters& t, size_t at, size_t end, const WordRules& rules) {
   const size_t limit = rules.max_digits > 0 ? static_cast<size_t>(rules.max_digits) : end - at;
-  return run_while(t, at, at + std::min(limit, end - at), [](CharClass c, std::uint32_t) { return c == CharClass::number; });
+  return run_while(t, at, at + std::min(limit, end - at),
+                   [](CharClass c, std::uint32_t) { return c == CharClass::number; });
 }
 
 // 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+

@@ -7,7 +7,8 @@ namespace tg::scan {
 std::size_t gpt2_words(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
 std::size_t words(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
 std::size_t deepseek_v3_words(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
-std::size_t number_run(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);  // up to max_digits
+std::size_t number_run(const Characters& t, std::size_t at, std::size_t end,
+                       const WordRules& rules);  // up to max_digits
 std::size_t three_ascii_digits(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
 std::size_t falcon_punctuation(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
 std::size_t default_punctuation(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);

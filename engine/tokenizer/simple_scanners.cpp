@@ -24,7 +24,9 @@ size_t run_after_space(const Characters& t, size_t at, size_t end, Predicate bel
   return run_while(t, at, end, belongs);
 }
 
-bool one_of(std::uint32_t c, std::u32string_view set) { return set.find(static_cast<char32_t>(c)) != set.npos; }
+bool one_of(std::uint32_t c, std::u32string_view set) {
+  return set.find(static_cast<char32_t>(c)) != set.npos;
+}
 
 }  // namespace
 
@@ -35,12 +37,14 @@ size_t three_ascii_digits(const Characters& t, size_t at, size_t end, const Word
 
 // [\p{P}$+<=>^~|`]+
 size_t falcon_punctuation(const Characters& t, size_t at, size_t end, const WordRules&) {
-  return run_while(t, at, end, [](CharClass c, std::uint32_t v) { return c == CharClass::punctuation || one_of(v, U"$+<=>^~|`"); });
+  return run_while(t, at, end,
+                   [](CharClass c, std::uint32_t v) { return c == CharClass::punctuation || one_of(v, U"$+<=>^~|`"); });
 }
 
 // [\p{P}$+<=>^~|]+
 size_t default_punctuation(const Characters& t, size_t at, size_t end, const WordRules&) {
-  return run_while(t, at, end, [](CharClass c, std::uint32_t v) { return c == CharClass::punctuation || one_of(v, U"$+<=>^~|"); });
+  return run_while(t, at, end,
+                   [](CharClass c, std::uint32_t v) { return c == CharClass::punctuation || one_of(v, U"$+<=>^~|"); });
 }
 
 size_t one_newline(const Characters& t, size_t at, size_t, const WordRules&) {
@@ -71,8 +75,9 @@ size_t cased_letters_after_space(const Characters& t, size_t at, size_t end, con
 // \s?[!-/:-~！-／：-～‘-‟　-。]+ ; ':' to '~' takes in the Latin letters
 size_t wide_punctuation_after_space(const Characters& t, size_t at, size_t end, const WordRules&) {
   return run_after_space(t, at, end, [](CharClass k, std::uint32_t c) {
-    return !is_space(k) && ((c >= '!' && c <= '/') || (c >= ':' && c <= '~') || (c >= 0xFF01 && c <= 0xFF0F) ||
-                            (c >= 0xFF1A && c <= 0xFF5E) || (c >= 0x2018 && c <= 0x201F) || (c >= 0x3000 && c <= 0x3002));
+    return !is_space(k) &&
+           ((c >= '!' && c <= '/') || (c >= ':' && c <= '~') || (c >= 0xFF01 && c <= 0xFF0F) ||
+            (c >= 0xFF1A && c <= 0xFF5E) || (c >= 0x2018 && c <= 0x201F) || (c >= 0x3000 && c <= 0x3002));
   });
 }
 
@@ -94,7 +99,9 @@ size_t cjk_run(const Characters& t, size_t at, size_t end, const WordRules&) {
 
 // [一-龥぀-ゟ゠-ヿ]+
 size_t cjk_kana_run(const Characters& t, size_t at, size_t end, const WordRules&) {
-  return run_while(t, at, end, [](CharClass, std::uint32_t c) { return (c >= 0x4E00 && c <= 0x9FA5) || (c >= 0x3040 && c <= 0x30FF); });
+  return run_while(t, at, end, [](CharClass, std::uint32_t c) {
+    return (c >= 0x4E00 && c <= 0x9FA5) || (c >= 0x3040 && c <= 0x30FF);
+  });
 }
 
 //  ?[^(\s|.,!?…。，、।۔،)]+

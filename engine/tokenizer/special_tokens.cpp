@@ -7,12 +7,17 @@ std::uint64_t edge(std::uint32_t node, char byte) {
   return (static_cast<std::uint64_t>(node) << 8 | static_cast<unsigned char>(byte)) + 1;  // keys are not zero
 }
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 // Phi-3's tokenizer strips white space after its added tokens, except after these.
-bool keeps_space(std::string_view text) { return text == "<unk>" || text == "<s>" || text == "<|endoftext|>"; }
+bool keeps_space(std::string_view text) {
+  return text == "<unk>" || text == "<s>" || text == "<|endoftext|>";
+}
 
-// Runs already taken by longer tokens. A shorter match overlaps one of them exactly where its first or last byte is taken.
+// Runs already taken by longer tokens. A shorter match overlaps one of them exactly where its first or last byte is
+// taken.
 class Taken {
  public:
   explicit Taken(std::size_t size) : id_(size, -1), taken_(size, false) {}
@@ -50,7 +55,8 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary, bool strip_right) {
     if (kind != TokenKind::control && kind != TokenKind::user_defined && kind != TokenKind::unknown) continue;
     const std::string_view text = vocabulary.text(id);
     insert(text, id);
-    tokens_.insert(static_cast<std::uint64_t>(id) + 1, {kind == TokenKind::user_defined, strip_right && !keeps_space(text)});
+    tokens_.insert(static_cast<std::uint64_t>(id) + 1,
+                   {kind == TokenKind::user_defined, strip_right && !keeps_space(text)});
   }
 }
 

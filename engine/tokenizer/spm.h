@@ -1,5 +1,5 @@
-// SentencePiece-style tokenisation (LLaMA, Gemma): neighbours merge into the token with the best score; characters without a token
-// become their bytes. Thread: pure function over an immutable vocabulary.
+// SentencePiece-style tokenisation (LLaMA, Gemma): neighbours merge into the token with the best score; characters
+// without a token become their bytes. Thread: pure function over an immutable vocabulary.
 #pragma once
 #include "engine/tokenizer/vocabulary.h"
 

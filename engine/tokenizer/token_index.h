@@ -1,6 +1,5 @@
-// Finds a token by its exact text: open addressing over ids, the texts stay where they are. Loading a vocabulary asks this three
-// times per merge, so it is what loading costs.
-// Thread: reads are safe from any thread once it is built.
+// Finds a token by its exact text: open addressing over ids, the texts stay where they are. Loading a vocabulary asks
+// this three times per merge, so it is what loading costs. Thread: reads are safe from any thread once it is built.
 #pragma once
 #include <xxhash.h>
 
@@ -47,7 +46,8 @@ class TokenIndex {
   };
   static std::uint64_t hash_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
   std::size_t slot(std::uint64_t i) const { return static_cast<std::size_t>(i) & (entries_.size() - 1); }
-  static bool matches(const Entry& e, std::uint64_t hash, std::string_view text, std::span<const std::string_view> texts) {
+  static bool matches(const Entry& e, std::uint64_t hash, std::string_view text,
+                      std::span<const std::string_view> texts) {
     return e.hash == static_cast<std::uint32_t>(hash >> 32) && texts[static_cast<std::size_t>(e.id)] == text;
   }
   std::vector<Entry> entries_;

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::string_view kSpaceMark = "\u2581";  // how SentencePiece vocabularies write a space
 
-Error unsupported(std::string sentence) { return make_error(ErrorCode::unsupported, std::move(sentence)); }
+Error unsupported(std::string sentence) {
+  return make_error(ErrorCode::unsupported, std::move(sentence));
+}
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
   std::string out;
@@ -31,7 +33,8 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 
 bool is_phi3(const GgufFile& file) {
   std::string name(file.string("general.name").value_or(""));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name.find("phi-3") != name.npos || name.find("phi3") != name.npos;
 }
 
@@ -71,11 +74,15 @@ class GgufTokenizer : public Tokenizer {
     if (!vocabulary_.has(id)) return {};
     switch (vocabulary_.kind(id)) {
       case TokenKind::control:
-      case TokenKind::unknown: return special ? std::string(vocabulary_.text(id)) : std::string();
-      case TokenKind::user_defined: return std::string(vocabulary_.text(id));
-      case TokenKind::byte: return std::string(1, byte_of(vocabulary_.text(id)));
+      case TokenKind::unknown:
+        return special ? std::string(vocabulary_.text(id)) : std::string();
+      case TokenKind::user_defined:
+        return std::string(vocabulary_.text(id));
+      case TokenKind::byte:
+        return std::string(1, byte_of(vocabulary_.text(id)));
       case TokenKind::unused:
-      case TokenKind::normal: break;
+      case TokenKind::normal:
+        break;
     }
     return text_of(vocabulary_.text(id));
   }
@@ -164,14 +171,16 @@ class BpeTokenizer final : public GgufTokenizer {
 };
 
 Status check_flags(const GgufFile& file) {
-  for (const char* key : {"tokenizer.ggml.add_bos_token", "tokenizer.ggml.add_eos_token", "tokenizer.ggml.add_space_prefix"}) {
+  for (const char* key :
+       {"tokenizer.ggml.add_bos_token", "tokenizer.ggml.add_eos_token", "tokenizer.ggml.add_space_prefix"}) {
     if (file.find(key) == nullptr || file.boolean(key)) continue;
     return make_error(ErrorCode::bad_file, "The key \"" + std::string(key) + "\" has the wrong type.");
   }
   return Ok{};
 }
 
-Result<std::shared_ptr<const Tokenizer>> load_bpe(Vocabulary vocabulary, const std::string& model, const std::string& pre) {
+Result<std::shared_ptr<const Tokenizer>> load_bpe(Vocabulary vocabulary, const std::string& model,
+                                                  const std::string& pre) {
   const PreTokenizer* splitter = pre_tokenizer(pre);
   if (splitter == nullptr) return unsupported("The pre-tokenizer \"" + printable(pre, 40) + "\" is not supported.");
   auto bpe = Bpe::load(vocabulary, splitter->ignore_merges, !splitter->byte_alphabet);

@@ -8,7 +8,9 @@
 namespace tg {
 namespace {
 
-Error refuse(std::string sentence) { return make_error(ErrorCode::bad_file, std::move(sentence)); }
+Error refuse(std::string sentence) {
+  return make_error(ErrorCode::bad_file, std::move(sentence));
+}
 
 // A vocabulary has at most a few hundred thousand tokens; ids must fit TokenId with room to spare.
 constexpr std::size_t kMaxTokens = std::size_t{1} << 24;
@@ -16,12 +18,18 @@ constexpr std::size_t kMaxTokens = std::size_t{1} << 24;
 // Values of tokenizer.ggml.token_type.
 TokenKind kind_of(std::int64_t type) {
   switch (type) {
-    case 2: return TokenKind::unknown;
-    case 3: return TokenKind::control;
-    case 4: return TokenKind::user_defined;
-    case 5: return TokenKind::unused;
-    case 6: return TokenKind::byte;
-    default: return TokenKind::normal;
+    case 2:
+      return TokenKind::unknown;
+    case 3:
+      return TokenKind::control;
+    case 4:
+      return TokenKind::user_defined;
+    case 5:
+      return TokenKind::unused;
+    case 6:
+      return TokenKind::byte;
+    default:
+      return TokenKind::normal;
   }
 }
 
@@ -150,7 +158,8 @@ void Vocabulary::correct_kinds() {
   mark(kFimFile);
   // Gemma 4 keeps </s> as ordinary text.
   const TokenId end = find("</s>");
-  if (end >= 0) kinds_[static_cast<std::size_t>(end)] = find("<|tool_response>") >= 0 ? TokenKind::normal : TokenKind::control;
+  if (end >= 0)
+    kinds_[static_cast<std::size_t>(end)] = find("<|tool_response>") >= 0 ? TokenKind::normal : TokenKind::control;
 }
 
 void Vocabulary::collect_eog() {

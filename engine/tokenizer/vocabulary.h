@@ -1,5 +1,5 @@
-// The token list of a GGUF file (tokenizer.ggml.tokens and its companions), checked, with special ids and the end-of-generation set.
-// Thread: immutable after load(). Ownership: shares the file, texts are views into it.
+// The token list of a GGUF file (tokenizer.ggml.tokens and its companions), checked, with special ids and the
+// end-of-generation set. Thread: immutable after load(). Ownership: shares the file, texts are views into it.
 #pragma once
 #include <memory>
 #include <string>
@@ -24,8 +24,8 @@ class Vocabulary {
   TokenKind kind(TokenId id) const { return kinds_[static_cast<std::size_t>(id)]; }
   float score(TokenId id) const { return scores_.empty() ? 0.0F : scores_[static_cast<std::size_t>(id)]; }
   TokenId find(std::string_view text) const { return ids_.find(text, texts_); }  // -1: none
-  TokenId byte_token(unsigned char byte) const;        // <0xXX>, -1: none
-  std::size_t longest() const { return longest_; }     // bytes of the longest token
+  TokenId byte_token(unsigned char byte) const;                                  // <0xXX>, -1: none
+  std::size_t longest() const { return longest_; }                               // bytes of the longest token
   bool is_eog(TokenId id) const { return has(id) && eog_[static_cast<std::size_t>(id)]; }
   std::vector<TokenId> eog() const;
 

@@ -15,6 +15,8 @@ constexpr std::array kCommands{
     Command{"render", "Prompt text of a chat", run_render},
     Command{"logits", "Logits of given tokens", run_logits},
     Command{"dequantize", "Values of raw blocks of a weight format as float32", run_dequantize},
+    Command{"generate", "An answer to a prompt, with its figures", run_generate},
+    Command{"bench", "Speed of prefill and decode", run_bench},
     Command{"selfcheck", "Every op against its scalar reference", run_selfcheck},
 };
 
@@ -48,9 +50,13 @@ int run_guarded(const Command& command, int argc, char** argv) {
 
 }  // namespace
 
-std::span<const Command> engine_commands() { return kCommands; }
+std::span<const Command> engine_commands() {
+  return kCommands;
+}
 
-bool is_engine_command(std::string_view name) { return find_command(name) != nullptr; }
+bool is_engine_command(std::string_view name) {
+  return find_command(name) != nullptr;
+}
 
 int run_engine_command(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "--help";

@@ -1,5 +1,5 @@
-// Commands of turnglass-engine and what they share: options, files, output, exit codes. turnglass-cli forwards to the same table.
-// Thread: main thread only. Errors: one sentence on stderr and an exit code, never a trace.
+// Commands of turnglass-engine and what they share: options, files, output, exit codes. turnglass-cli forwards to the
+// same table. Thread: main thread only. Errors: one sentence on stderr and an exit code, never a trace.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -16,10 +16,10 @@ namespace tg {
 
 // Exit codes of every command.
 inline constexpr int kExitDone = 0;
-inline constexpr int kExitFailed = 1;       // at run time
-inline constexpr int kExitRefused = 2;      // bad file, bad argument
-inline constexpr int kExitTemplate = 3;     // a chat template raised
-inline constexpr int kExitDoesNotFit = 4;   // context, memory
+inline constexpr int kExitFailed = 1;      // at run time
+inline constexpr int kExitRefused = 2;     // bad file, bad argument
+inline constexpr int kExitTemplate = 3;    // a chat template raised
+inline constexpr int kExitDoesNotFit = 4;  // context, memory
 inline constexpr int kExitInterrupted = 130;
 
 struct Command {
@@ -42,20 +42,21 @@ int run_generate(int argc, char** argv);
 int run_bench(int argc, char** argv);
 int run_selfcheck(int argc, char** argv);
 
-// ---- Options ------------------------------------------------------------------------------------------------------------
+// ---- Options
+// ------------------------------------------------------------------------------------------------------------
 
 // Options that every command accepts where they make sense.
 struct CommonOptions {
   bool json = false, quiet = false, no_cache = false;
   std::string backend = "auto", kernels = "auto";
   int threads = 0, chunk = 0;
-  std::optional<int> context;             // unset: the command's default
+  std::optional<int> context;  // unset: the command's default
   std::string kv_type = "f16", kv_type_k, kv_type_v;
   std::string profile, template_file, on_full, priced_as;
 
   KvType k_type() const;
   KvType v_type() const;
-  LoadOptions load_options() const;       // context 8192 where unset
+  LoadOptions load_options() const;  // context 8192 where unset
 };
 void add_common_options(CLI::App& app, CommonOptions& options);
 
@@ -68,7 +69,8 @@ std::string model_path(const std::string& model, const CommonOptions& options);
 // Opens a file for its vocabulary only.
 Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const std::string& path);
 
-// ---- Files and output ---------------------------------------------------------------------------------------------------
+// ---- Files and output
+// ---------------------------------------------------------------------------------------------------
 
 Result<std::string> read_file(const std::string& path);  // "-": standard input
 Status write_file(const std::string& path, std::string_view bytes);

@@ -25,8 +25,12 @@ std::filesystem::path model_folder(const std::string& profile) {
 
 }  // namespace
 
-KvType CommonOptions::k_type() const { return kv_type_by_name(kv_type_k.empty() ? kv_type : kv_type_k); }
-KvType CommonOptions::v_type() const { return kv_type_by_name(kv_type_v.empty() ? kv_type : kv_type_v); }
+KvType CommonOptions::k_type() const {
+  return kv_type_by_name(kv_type_k.empty() ? kv_type : kv_type_k);
+}
+KvType CommonOptions::v_type() const {
+  return kv_type_by_name(kv_type_v.empty() ? kv_type : kv_type_v);
+}
 
 LoadOptions CommonOptions::load_options() const {
   LoadOptions load;

@@ -17,12 +17,17 @@ int exit_code(ErrorCode code) {
     case ErrorCode::bad_file:
     case ErrorCode::unsupported:
     case ErrorCode::no_template:
-    case ErrorCode::bad_argument: return kExitRefused;
-    case ErrorCode::template_error: return kExitTemplate;
-    case ErrorCode::does_not_fit: return kExitDoesNotFit;
-    case ErrorCode::cancelled: return kExitInterrupted;
+    case ErrorCode::bad_argument:
+      return kExitRefused;
+    case ErrorCode::template_error:
+      return kExitTemplate;
+    case ErrorCode::does_not_fit:
+      return kExitDoesNotFit;
+    case ErrorCode::cancelled:
+      return kExitInterrupted;
     case ErrorCode::device:
-    case ErrorCode::internal: return kExitFailed;
+    case ErrorCode::internal:
+      return kExitFailed;
   }
   return kExitFailed;
 }
@@ -45,7 +50,9 @@ int base64_value(char c) {
 
 const std::atomic<bool>* interrupt_flag = nullptr;
 
-void on_interrupt(int) { const_cast<std::atomic<bool>*>(interrupt_flag)->store(true, std::memory_order_relaxed); }
+void on_interrupt(int) {
+  const_cast<std::atomic<bool>*>(interrupt_flag)->store(true, std::memory_order_relaxed);
+}
 
 }  // namespace
 

@@ -1,7 +1,6 @@
-#include "engine/tools/command.h"
-
 #include "engine/base/text.h"
 #include "engine/formats/format.h"
+#include "engine/tools/command.h"
 
 namespace tg {
 namespace {
@@ -11,7 +10,8 @@ Result<std::string> dequantise_bytes(const FormatInfo& info, const std::string& 
     return make_error(ErrorCode::unsupported, "The format " + std::string(info.name) + " holds no weights.");
   }
   if (blocks.size() % info.block_bytes != 0) {
-    return make_error(ErrorCode::bad_argument, "The input is not a whole number of " + std::string(info.name) + " blocks.");
+    return make_error(ErrorCode::bad_argument,
+                      "The input is not a whole number of " + std::string(info.name) + " blocks.");
   }
   const std::size_t n = blocks.size() / info.block_bytes * info.block_elements;
   std::string values(n * sizeof(float), '\0');

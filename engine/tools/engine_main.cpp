@@ -1,3 +1,5 @@
 #include "engine/tools/command.h"
 
-int main(int argc, char** argv) { return tg::run_engine_command(argc, argv); }
+int main(int argc, char** argv) {
+  return tg::run_engine_command(argc, argv);
+}

@@ -38,17 +38,21 @@ Result<CheckedFile> check_file(const std::string& path, int context) {
 
 double bytes_of(KvType type) {
   switch (type) {
-    case KvType::f32: return 4;
+    case KvType::f32:
+      return 4;
     case KvType::f16:
-    case KvType::bf16: return 2;
-    case KvType::q8_0: return 34.0 / 32;  // 32 values and a half-precision scale
+    case KvType::bf16:
+      return 2;
+    case KvType::q8_0:
+      return 34.0 / 32;  // 32 values and a half-precision scale
   }
   return 0;
 }
 
 double kv_bytes_per_token(const LayerDescription& layer, const CommonOptions& options) {
   if (!layer.has_own_kv()) return 0;
-  return layer.n_kv_heads * (layer.head_dim_k * bytes_of(options.k_type()) + layer.head_dim_v * bytes_of(options.v_type()));
+  return layer.n_kv_heads *
+         (layer.head_dim_k * bytes_of(options.k_type()) + layer.head_dim_v * bytes_of(options.v_type()));
 }
 
 // Bytes held after TOKENS tokens: a window layer keeps only its window.
@@ -62,10 +66,14 @@ std::uint64_t kv_bytes_at(const ModelDescription& model, const CommonOptions& op
 
 std::string_view name_of_kind(LayerKind kind) {
   switch (kind) {
-    case LayerKind::full: return "full";
-    case LayerKind::window: return "window";
-    case LayerKind::delta_net: return "delta_net";
-    case LayerKind::short_conv: return "short_conv";
+    case LayerKind::full:
+      return "full";
+    case LayerKind::window:
+      return "window";
+    case LayerKind::delta_net:
+      return "delta_net";
+    case LayerKind::short_conv:
+      return "short_conv";
   }
   return "?";
 }
@@ -145,7 +153,8 @@ Json info_json(const CheckedFile& checked, const CommonOptions& options) {
 // The same facts for a person, one a line.
 void print_plain(const Json& info) {
   for (const auto& [key, value] : info.items()) {
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text =
+        value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
     std::cout << key << std::string(key.size() < 20 ? 20 - key.size() : 1, ' ') << printable(text, 400) << "\n";
   }
 }

@@ -11,7 +11,9 @@ struct Input {
   TokenizeOptions options;
 };
 
-Json ids_json(const std::vector<TokenId>& ids) { return Json(ids); }
+Json ids_json(const std::vector<TokenId>& ids) {
+  return Json(ids);
+}
 
 // One line of a batch; nullopt: not what the contract says.
 std::optional<Input> parse_line(const std::string& line) {
@@ -19,7 +21,9 @@ std::optional<Input> parse_line(const std::string& line) {
   if (!json.is_object() || !json.contains("text_b64") || !json["text_b64"].is_string()) return std::nullopt;
   const auto text = decode_base64(json["text_b64"].get_ref<const std::string&>());
   if (!text) return std::nullopt;
-  const auto flag = [&json](const char* key) { return json.contains(key) && json[key].is_boolean() && json[key].get<bool>(); };
+  const auto flag = [&json](const char* key) {
+    return json.contains(key) && json[key].is_boolean() && json[key].get<bool>();
+  };
   return Input{*text, {flag("parse_special"), flag("add_special")}};
 }
 
