@@ -77,6 +77,7 @@ void ChatView::updateComposerModel() {
   bool loaded = false;
   FooterOptions options = model_->footerOptions();
   options.bytesPerToken.reset();
+  options.tier = app_.deviceStatus().device.contains(u"GPU"_s) ? ChatTier::Gpu : ChatTier::Ram;
   for (const ModelInfo& m : app_.models().models()) {
     if (m.path != path) continue;
     name = m.name;

@@ -24,11 +24,7 @@ class SettingsDialog : public QDialog {
   void showPage(const QString& objectName);
 
  Q_SIGNALS:
-  void backupRequested();
-  void restoreRequested();
-  void checkRequested();
   void recentlyDeletedRequested();
-  void openFolderRequested(const QString& folder);
 
  private:
   // One row of a page: the widget follows the setting and writes it.

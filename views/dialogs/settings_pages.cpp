@@ -24,12 +24,6 @@ QString notACurrency(const QString& text) {
   return text.contains(code) ? QString() : SettingsDialog::tr("A currency is a code of three capital letters, for example EUR.");
 }
 
-QPushButton* button(const QString& name, const QString& text, QWidget* parent) {
-  auto* made = new QPushButton(text, parent);
-  made->setObjectName(name);
-  return made;
-}
-
 }  // namespace
 
 void SettingsDialog::buildGeneral() {
@@ -92,15 +86,10 @@ void SettingsDialog::buildEnergy() {
 void SettingsDialog::buildPrivacy() {
   QFormLayout* form = addPage(QStringLiteral("privacyPage"), tr("Privacy and data"), QStringLiteral("licence"));
   form->addRow(mutedNote(tr("Everything stays on this computer. Turnglass opens no connection by itself."), this));
-  auto* check = button(QStringLiteral("checkDataButton"), tr("Check the chat file"), this);
-  auto* backup = button(QStringLiteral("backupButton"), tr("Back up now …"), this);
-  auto* restore = button(QStringLiteral("restoreButton"), tr("Restore a backup …"), this);
-  auto* bin = button(QStringLiteral("openBinButton"), tr("Recently deleted chats …"), this);
-  connect(check, &QPushButton::clicked, this, &SettingsDialog::checkRequested);
-  connect(backup, &QPushButton::clicked, this, &SettingsDialog::backupRequested);
-  connect(restore, &QPushButton::clicked, this, &SettingsDialog::restoreRequested);
+  auto* bin = new QPushButton(tr("Recently deleted chats …"), this);
+  bin->setObjectName(QStringLiteral("openBinButton"));
   connect(bin, &QPushButton::clicked, this, &SettingsDialog::recentlyDeletedRequested);
-  for (QPushButton* each : {check, backup, restore, bin}) form->addRow(each);
+  form->addRow(bin);
 }
 
 void SettingsDialog::buildAdvanced() {

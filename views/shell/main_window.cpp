@@ -86,6 +86,17 @@ int MainWindow::addPage(const QString& navName, const QString& iconName, const Q
   return number;
 }
 
+void MainWindow::addNavigationAction(const QString& navName, const QString& iconName, const QString& word, Act act) {
+  const int nav = rail_->add(navName, iconName, word, true);
+  connect(rail_, &NavRail::chosen, this, [this, nav, act](int chosen) {
+    if (chosen != nav) return;
+    for (const Page& page : std::as_const(list_)) {
+      if (page.widget == pages_->currentWidget()) rail_->setCurrent(page.nav);
+    }
+    actions_->get(act)->trigger();
+  });
+}
+
 void MainWindow::showPage(int number) {
   Page& page = list_[number];
   if (!page.widget) {

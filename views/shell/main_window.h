@@ -29,6 +29,8 @@ class MainWindow : public QMainWindow {
 
   // A page with its button in the navigation and its action. MAKE is called when the page is first shown. Returns the page's number.
   int addPage(const QString& navName, const QString& iconName, const QString& word, Act act, std::function<QWidget*(QWidget* parent)> make, bool developerOnly = false);
+  // A button at the foot of the navigation that triggers ACT (Settings).
+  void addNavigationAction(const QString& navName, const QString& iconName, const QString& word, Act act);
   void showPage(int number);
   QVector<int> pages() const;
   // May refuse to close (answers being written); called before the window goes.

@@ -72,9 +72,9 @@ void paintFooter(QPainter& painter, const QRectF& rect, const FooterLayout& layo
       continue;
     }
     qreal x = at.x();
-    if (group.kind == FooterGroup::Held) {
+    if (group.tier) {
       const qreal side = em(font) * 0.72;
-      paintTier(painter, QRectF(x, at.y() + (layout.lineHeight() - side) / 2, side, side), content.tier, color(Role::Muted));
+      paintTier(painter, QRectF(x, at.y() + (layout.lineHeight() - side) / 2, side, side), *group.tier, color(Role::Muted));
       x += tierRoom(font);
     }
     for (const FooterRun& run : group.runs) {

@@ -28,7 +28,6 @@ struct FooterContent {
   QVector<FooterGroup> groups;
   QVector<PartShare> bar;
   qint64 barWhole = 0;
-  ChatTier tier = ChatTier::Ram;
   QString miss;
 };
 

@@ -268,7 +268,6 @@ FooterContent TranscriptDelegate::footerContent(const TranscriptRow& row) const 
   const int thinking = r.thinking.value_or(0);
   c.bar = {{Part::Cached, r.inputCached.value_or(0)}, {Part::Fresh, r.inputFresh.value_or(0)}, {Part::Thinking, thinking}, {Part::Output, r.output.value_or(0) - thinking}};
   for (const PartShare& s : c.bar) c.barWhole += s.tokens;
-  c.tier = heldTier(r);
   c.miss = missShort(r);
   return c;
 }

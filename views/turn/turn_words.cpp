@@ -69,14 +69,20 @@ FooterGroup rateGroup(std::optional<double> tps) {
   return valueGroup(FooterGroup::Rate, {}, value, unit, u"00.0 tok/s"_s);
 }
 
-FooterGroup heldGroup(std::optional<qint64> bytes) {
-  return valueGroup(FooterGroup::Held, {}, format::bytes(bytes), {}, u"000 MiB"_s);
+FooterGroup heldGroup(std::optional<qint64> bytes, ChatTier tier) {
+  FooterGroup g = valueGroup(FooterGroup::Held, {}, format::bytes(bytes), {}, u"000 MiB"_s);
+  if (bytes) g.tier = tier;
+  return g;
+}
+
+QString tierGlyph(ChatTier tier) {
+  return tier == ChatTier::Gpu ? u"● "_s : tier == ChatTier::Ram ? u"◐ "_s : tier == ChatTier::Disk ? u"◔ "_s : u"◌ "_s;
 }
 
 void appendMoney(QVector<FooterGroup>& groups, const QString& pico, const QString& currency, bool approximate) {
   QString value = format::moneyLine(pico, currency.isEmpty() ? u"USD"_s : currency, approximate), mark;
   if (value.startsWith(u'≈')) {
-    mark = u"≈ "_s;
+    mark = u"≈\u00A0"_s;
     value = value.mid(1).trimmed();
   }
   groups.append(valueGroup(FooterGroup::Money, mark, value, {}, u"≈ $0.0000"_s));
@@ -167,7 +173,7 @@ QString evictedSentence(const RecordMiss& miss, const QString& n, const QString&
 }  // namespace
 
 QString FooterGroup::text() const {
-  QString all;
+  QString all = tier ? tierGlyph(*tier) : QString();
   for (const FooterRun& run : runs) all += run.text;
   return all;
 }
@@ -188,7 +194,7 @@ QVector<FooterGroup> footerGroups(const TurnRecord& r, TurnState state, const Fo
   groups.append(outGroup(r.output, r.thinking, options.thinking));
   groups.append(firstGroup(r.ttftMs));
   groups.append(rateGroup(r.decodeTps));
-  groups.append(heldGroup(r.kvBytes));
+  groups.append(heldGroup(r.kvBytes, heldTier(r)));
   if (options.money == u"hosted"_s || options.money == u"both"_s) appendMoney(groups, r.cost.costPico, r.cost.currency, true);
   if (options.money == u"own"_s || options.money == u"both"_s) appendMoney(groups, r.own.costPico, r.own.currency, r.own.source != u"measured"_s);
   return groups;
@@ -203,7 +209,7 @@ QVector<FooterGroup> footerGroups(const LiveTurn& live, const FooterOptions& opt
     groups.append(rateGroup(live.writeTps > 0 ? std::optional(live.writeTps) : std::nullopt));
     std::optional<qint64> held;
     if (options.bytesPerToken) held = qRound64(*options.bytesPerToken * (live.readTotal + live.output));
-    groups.append(heldGroup(held));
+    groups.append(heldGroup(held, options.tier));
     if (options.money != u"none"_s) appendMoney(groups, {}, {}, true);
     return groups;
   }

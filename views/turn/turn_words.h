@@ -16,12 +16,14 @@ struct FooterGroup {
   enum Kind { Bar, State, In, Out, First, Rate, Held, Money } kind = In;
   QVector<FooterRun> runs;
   QString reserve;
-  QString text() const;
+  std::optional<ChatTier> tier;   // Held: whose shape stands before the bytes
+  QString text() const;           // as painted, the tier's shape as a character
 };
 
 struct FooterOptions {
   QString money = QStringLiteral("hosted");   // hosted own both none
   std::optional<double> bytesPerToken;        // of the model, for the live line
+  ChatTier tier = ChatTier::Ram;              // where the running turn's cache is
   bool thinking = false;                      // the model may think: keep room for it
 };
 
