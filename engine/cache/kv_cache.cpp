@@ -116,9 +116,7 @@ void KvCache::plan(CacheLease& lease, Tree& t) {
   unplan(lease);
   const std::span<const TokenId> prompt = lease.prompt_;
   lease.plan_ = t.index->match(prompt.first(prompt.size() - std::min<std::size_t>(prompt.size(), 1)));
-  lease.cached_ = t.index->usable(lease.plan_);
-  lease.plan_.tokens = lease.cached_;
-  lease.plan_.path.resize(zu(pages_of(lease.cached_)));
+  lease.cached_ = lease.plan_.usable;
   for (Node* node : lease.plan_.path) ++node->users;
   lease.from_disk_.assign(lease.plan_.path.size(), false);
 }

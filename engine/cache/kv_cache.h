@@ -135,6 +135,10 @@ class KvCache {
   void thin_states(Tree& tree, ChatRecord& record);
   void update_record(CacheLease& lease, Tree& tree);
 
+  // kv_cache_report.cpp
+  std::string check_links() const;
+  bool check_content(Tree& tree, Node& node, Blob& blob, int group, int position);
+
   // kv_cache_findings.cpp: why
   void find_cause(CacheLease& lease, const Tree& tree) const;
 
@@ -175,6 +179,7 @@ class KvCache {
   std::map<std::string, std::unique_ptr<ChatRecord>> records_;           // by sequence
   std::map<std::string, Refusal> refused_;                               // chat files that could not be read, by file name
   std::unique_ptr<SnapshotStore> store_;
+  Cause waiting_;                                                        // who needs the room that pages are being written for
   bool write_failed_ = false;                                            // the last write: what cannot be written may be dropped
   std::unique_ptr<BackgroundQueue> queue_;                               // dies first
 };

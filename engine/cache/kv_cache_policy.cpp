@@ -139,6 +139,7 @@ bool KvCache::shrink_memory(Tree& t, Node& node, const Cause& cause) {
   for (const auto& entry : node.states) stored = stored && safe(entry.second);
   if (!stored && disk_on() && !write_failed_ && !node.owners.empty()) {
     post_write(node.owners.front()->sequence);
+    waiting_ = cause;
     return false;
   }
   if (!stored) {

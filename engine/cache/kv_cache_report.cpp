@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/cache/cache_clock.h"
 #include "engine/cache/kv_cache.h"
 
 namespace tg {
@@ -75,7 +76,7 @@ KvCache::Outlook KvCache::outlook(const PageKey& key, std::span<const TokenId> i
   const Tree* t = tree(key.id());
   if (t == nullptr || ids.empty()) return out;
   const PrefixMatch match = t->index->match(ids.first(ids.size() - 1));
-  out.cached = t->index->usable(match);
+  out.cached = match.usable;
   for (const Node* node : match.path) {
     if (node->first >= out.cached) break;
     std::size_t missing = 0;
@@ -102,46 +103,76 @@ std::uint64_t KvCache::bytes_restored() const {
   return bytes_restored_;
 }
 
-Result<std::string> KvCache::check_integrity() {
-  flush(std::chrono::milliseconds(5000));
-  const std::lock_guard lock(mutex_);
+std::string KvCache::check_links() const {
   std::uint64_t memory = 0, disk = 0;
-  int pages = 0;
-  const auto wrong = [](std::string what) { return make_error(ErrorCode::internal, std::move(what)); };
   for (const auto& entry : trees_) {
-    const Tree& t = *entry.second;
-    if (std::string problem = t.index->check(); !problem.empty()) return wrong(problem);
-    for (const auto& [hash, node] : t.index->nodes()) {
+    const PrefixTree& index = *entry.second->index;
+    if (std::string problem = index.check(); !problem.empty()) return problem;
+    for (const auto& [hash, node] : index.nodes()) {
       memory += node->memory_bytes();
       disk += node->disk_bytes();
       for (const ChatRecord* owner : node->owners) {
         const auto i = static_cast<std::size_t>(node->first / kPageTokens);
-        if (i >= owner->path.size() || owner->path[i] != node.get()) return wrong("A page names a chat that does not go through it.");
+        if (i >= owner->path.size() || owner->path[i] != node.get()) return "A page names a chat that does not go through it.";
       }
-      const auto check = [&](const Blob& blob, int group, int position) -> std::string {
-        if (!blob.present()) return {};
-        ++pages;
-        if (blob.memory && t.memory && t.memory->is_host() && XXH3_64bits(blob.memory.get(), blob.bytes) != blob.checksum)
-          return "A page in memory does not agree with its checksum.";
-        if (!blob.on_disk) return {};
-        std::vector<std::byte> content(blob.bytes);
-        std::uint64_t checksum = 0;
-        const Refusal refusal = store_->read_blob(blob_id(t, *node, group, position), content, checksum);
-        return refusal == Refusal::none ? std::string{} : "A page on disk was refused: " + std::string(name_of(refusal)) + ".";
-      };
-      for (std::size_t g = 0; g < node->pages.size(); ++g)
-        if (std::string problem = check(node->pages[g], static_cast<int>(g), 0); !problem.empty()) return wrong(problem);
-      for (const auto& [position, state] : node->states)
-        if (std::string problem = check(state, -1, position); !problem.empty()) return wrong(problem);
     }
   }
-  for (const auto& entry : records_) {
-    const ChatRecord& record = *entry.second;
-    for (const Node* node : record.path)
-      if (std::count(node->owners.begin(), node->owners.end(), &record) != 1) return wrong("A chat goes through a page that does not name it.");
+  for (const auto& entry : records_)
+    for (const Node* node : entry.second->path)
+      if (std::count(node->owners.begin(), node->owners.end(), entry.second.get()) != 1) return "A chat goes through a page that does not name it.";
+  if (memory != memory_bytes_) return "The bytes counted in memory are not the bytes held.";
+  if (disk != disk_bytes_) return "The bytes counted on disk are not the bytes held.";
+  return {};
+}
+
+// Content that does not agree with its checksum is dropped, and what hangs on it.
+bool KvCache::check_content(Tree& t, Node& node, Blob& blob, int group, int position) {
+  bool sound = true;
+  if (blob.memory && t.memory && t.memory->is_host() && XXH3_64bits(blob.memory.get(), blob.bytes) != blob.checksum) {
+    if (node.users > 0) return false;
+    let_go(blob);
+    sound = false;
   }
-  if (memory != memory_bytes_) return wrong("The bytes counted in memory are not the bytes held.");
-  if (disk != disk_bytes_) return wrong("The bytes counted on disk are not the bytes held.");
+  if (blob.on_disk) {
+    std::vector<std::byte> content(blob.bytes);
+    std::uint64_t checksum = 0;
+    if (store_->read_blob(blob_id(t, node, group, position), content, checksum) == Refusal::none) return sound;
+    forget_blob(t, node, blob, group, position);
+    sound = false;
+  }
+  return sound;
+}
+
+Result<std::string> KvCache::check_integrity() {
+  flush(std::chrono::milliseconds(5000));
+  const std::lock_guard lock(mutex_);
+  const auto wrong = [](std::string what) { return make_error(ErrorCode::internal, std::move(what)); };
+  if (std::string problem = check_links(); !problem.empty()) return wrong(problem);
+  int pages = 0, bad = 0;
+  for (const auto& entry : trees_) {
+    Tree& t = *entry.second;
+    std::vector<PageHash> order;
+    for (const auto& node : t.index->nodes()) order.push_back(node.first);
+    for (const PageHash& hash : order) {
+      Node* node = t.index->find(hash);
+      if (node == nullptr) continue;  // went with a bad one
+      bool lost = false;
+      for (std::size_t g = 0; g < node->pages.size(); ++g) {
+        Blob& page = node->pages[g];
+        pages += page.present() ? 1 : 0;
+        if (check_content(t, *node, page, static_cast<int>(g), 0)) continue;
+        ++bad;
+        lost = lost || (!page.present() && t.index->layout().groups[g].window == 0);
+      }
+      for (auto& [position, state] : node->states) {
+        pages += state.present() ? 1 : 0;
+        bad += check_content(t, *node, state, -1, position) ? 0 : 1;
+      }
+      std::erase_if(node->states, [](const auto& state) { return !state.second.present(); });
+      if (lost) drop_subtree(t, node, {MissCause::snapshot_refused, {}, {}, "disk", std::string(name_of(Refusal::checksum)), now_ms()});
+    }
+  }
+  if (bad > 0) return wrong(std::to_string(bad) + " of " + std::to_string(pages) + " pages did not agree with their checksums and were dropped.");
   return "All " + std::to_string(pages) + " pages agree with their checksums.";
 }
 

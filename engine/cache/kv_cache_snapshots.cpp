@@ -159,9 +159,8 @@ void KvCache::write_chat(const std::string& sequence) {
   write_record(sequence);
   const std::lock_guard lock(mutex_);
   const auto found = records_.find(sequence);
-  const Cause cause{"budget", found == records_.end() ? std::string{} : found->second->title};
-  make_disk_room(cause);
-  make_room(0, cause);
+  make_disk_room({"budget", found == records_.end() ? std::string{} : found->second->title});
+  make_room(0, waiting_.by.empty() ? Cause{"budget", {}} : waiting_);
 }
 
 // Head first, so that what is on disk is always a usable beginning. False: nothing is left to write, or the disk refuses.

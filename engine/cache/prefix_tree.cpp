@@ -60,61 +60,66 @@ Node* PrefixTree::find(const PageHash& hash) const {
   return found == nodes_.end() ? nullptr : found->second.get();
 }
 
-PrefixMatch PrefixTree::match(std::span<const TokenId> ids) const {
-  PrefixMatch match;
-  const Node* at = &root_;
-  while (ids.size() >= static_cast<std::size_t>(kPageTokens)) {
-    const auto page = ids.first(kPageTokens);
-    Node* child = find(chain(at->hash, page));
-    if (child == nullptr || child->parent != at || !std::equal(page.begin(), page.end(), child->ids.begin(), child->ids.end())) break;
-    match.path.push_back(child);
-    match.tokens += kPageTokens;
-    ids = ids.subspan(kPageTokens);
-    at = child;
-  }
-  Node* best = nullptr;
-  std::size_t best_length = 0;
-  for (Node* child : at->children) {
-    const std::size_t n = common_length(child->ids, ids);
-    if (n > best_length || (n > 0 && n == best_length && child->last_use > best->last_use)) {
-      best = child;
-      best_length = n;
-    }
-  }
-  if (best != nullptr) {
-    match.path.push_back(best);
-    match.tokens += static_cast<int>(best_length);
-  }
-  return match;
-}
-
 int PrefixTree::first_needed_page(int window, int length) {
   return window <= 0 ? 0 : std::max(0, length - window + 1) / kPageTokens;
 }
 
-int PrefixTree::usable(const PrefixMatch& match) const {
-  const auto n_pages = static_cast<int>(match.path.size());
-  // run[g]: first page of the unbroken run of present pages that ends at the page looked at
-  std::vector<int> run(layout_.groups.size(), 0);
+void PrefixTree::extend(Runs& runs, const Node& node) const {
+  for (std::size_t g = 0; g < runs.size(); ++g)
+    if (!node.pages[g].present()) runs[g] = node.first / kPageTokens + 1;
+}
+
+// The most tokens at which a turn can start inside NODE, of which the beginning up to KNOWN fits; RUNS includes the node. 0: none.
+int PrefixTree::usable_in(const Runs& runs, const Node& node, int known) const {
+  const auto fits = [&](int length) {
+    for (std::size_t g = 0; g < runs.size(); ++g)
+      if (runs[g] > first_needed_page(layout_.groups[g].window, length)) return false;
+    return true;
+  };
+  const int longest = std::min(known, node.end());
+  if (layout_.state_bytes == 0) return fits(longest) ? longest : 0;
   int best = 0;
-  for (int i = 0; i < n_pages; ++i) {
-    const Node& node = *match.path[static_cast<std::size_t>(i)];
-    for (std::size_t g = 0; g < layout_.groups.size(); ++g)
-      if (!node.pages[g].present()) run[g] = i + 1;
-    const auto fits = [&](int length) {
-      for (std::size_t g = 0; g < layout_.groups.size(); ++g)
-        if (run[g] > first_needed_page(layout_.groups[g].window, length)) return false;
-      return true;
-    };
-    const int longest = std::min(match.tokens, node.end());
-    if (layout_.state_bytes == 0) {
-      if (fits(longest)) best = longest;
-      continue;
-    }
-    for (const auto& [length, state] : node.states)
-      if (length <= longest && state.present() && fits(length)) best = length;
-  }
+  for (const auto& [length, state] : node.states)
+    if (length <= longest && state.present() && fits(length)) best = length;
   return best;
+}
+
+PrefixMatch PrefixTree::match(std::span<const TokenId> ids) const {
+  PrefixMatch match;
+  std::vector<Node*> path;
+  std::size_t n_usable_pages = 0;
+  Node* last = nullptr;  // a page used in part
+  Runs runs(layout_.groups.size(), 0);
+  const Node* at = &root_;
+  for (; ids.size() >= static_cast<std::size_t>(kPageTokens); ids = ids.subspan(kPageTokens)) {
+    const auto page = ids.first(kPageTokens);
+    Node* child = find(chain(at->hash, page));
+    if (child == nullptr || child->parent != at || !std::equal(page.begin(), page.end(), child->ids.begin(), child->ids.end())) break;
+    path.push_back(child);
+    match.tokens = child->end();
+    extend(runs, *child);
+    if (const int usable = usable_in(runs, *child, match.tokens); usable > 0) {
+      match.usable = usable;
+      n_usable_pages = path.size();
+    }
+    at = child;
+  }
+  const int whole = match.tokens;
+  for (Node* child : at->children) {
+    const int known = whole + static_cast<int>(common_length(child->ids, ids));
+    if (known == whole) continue;
+    match.tokens = std::max(match.tokens, known);
+    Runs with_child = runs;
+    extend(with_child, *child);
+    const int usable = usable_in(with_child, *child, known);
+    if (usable < match.usable || usable == 0 || (usable == match.usable && (last == nullptr || child->last_use <= last->last_use))) continue;
+    match.usable = usable;
+    last = child;
+  }
+  if (last == nullptr) path.resize(n_usable_pages);
+  else path.push_back(last);
+  match.path = std::move(path);
+  return match;
 }
 
 Node* PrefixTree::add(Node* parent, std::span<const TokenId> ids) {

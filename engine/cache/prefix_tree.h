@@ -70,20 +70,19 @@ struct CacheLayout {
   bool operator==(const CacheLayout&) const = default;
 };
 
-// The longest known beginning of a prompt. The last node may match in part only.
+// What is known of a prompt's beginning.
 struct PrefixMatch {
-  std::vector<Node*> path;
-  int tokens = 0;
+  int tokens = 0;           // longest beginning that was computed
+  int usable = 0;           // of it: what a turn can really start from
+  std::vector<Node*> path;  // the pages that hold the usable tokens; the last may be used in part only
 };
 
 class PrefixTree {
  public:
   PrefixTree(const std::string& key_text, CacheLayout layout);
 
+  // Full groups need every page, window groups those the window touches, recurrent layers a state at exactly the length.
   PrefixMatch match(std::span<const TokenId> ids) const;
-  // How much of MATCH a turn can really start from: full groups need every page, window groups those the window touches, recurrent
-  // layers a state at exactly that length.
-  int usable(const PrefixMatch& match) const;
   // First page index that a group with WINDOW needs to continue at LENGTH.
   static int first_needed_page(int window, int length);
 
@@ -99,6 +98,10 @@ class PrefixTree {
   std::string check() const;  // empty, or what is wrong with the links, hashes or sizes
 
  private:
+  // Pages looked at so far: by group, the first of the unbroken run of present pages that ends at the last one.
+  using Runs = std::vector<int>;
+  void extend(Runs& runs, const Node& node) const;
+  int usable_in(const Runs& runs, const Node& node, int known) const;
   CacheLayout layout_;
   Node root_;
   std::unordered_map<PageHash, std::unique_ptr<Node>, PageHashHasher> nodes_;

@@ -138,7 +138,7 @@ int generate(const GenerateOptions& o) {
   request.ignore_eos = o.ignore_eos;
   request.thinking.budget = o.thinking_budget;
   if (o.speculative == "ngram") request.speculation.kind = SpeculationOptions::Kind::ngram;
-  request.use_cache = false;
+  request.use_cache = !o.common.no_cache;
   const auto printer = std::make_shared<Printer>(o.stream, !o.common.json && !o.stream);
   const TurnReport report = printer->wait(*engine, engine->submit(std::move(request), printer));
   if (report.finish_reason == FinishReason::error) return exit_of(report);

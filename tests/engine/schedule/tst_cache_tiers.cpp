@@ -1,0 +1,503 @@
+// Where a chat's cache is and why: restart, budgets, pins, eviction, settings, damage. Every answer equals the one without cache.
+#include <QDir>
+#include <QDirIterator>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "engine/cache/kv_cache.h"
+#include "tests/support/fake_model.h"
+
+using namespace tg;
+using namespace tg::test;
+
+namespace {
+
+FakeOptions options_of(int window, bool recurrent) {
+  FakeOptions o;
+  o.window = window;
+  o.recurrent = recurrent;
+  return o;
+}
+
+EngineOptions on_disk(const QTemporaryDir& dir, CacheBudget budget = {0, 1U << 26U, 1U << 26U}) {
+  EngineOptions o;
+  o.cache_dir = dir.path().toStdString() + "/cache";
+  o.budget = budget;
+  return o;
+}
+
+#define SAME_ANSWER(a, b)                                              \
+  do {                                                                 \
+    QVERIFY2((a).error.message.empty(), (a).error.message.c_str());    \
+    QVERIFY2((b).error.message.empty(), (b).error.message.c_str());    \
+    QCOMPARE((a).output_ids, (b).output_ids);                          \
+    QCOMPARE((a).logits_sha, (b).logits_sha);                          \
+  } while (false)
+
+#define INTEGRITY(engine)                                              \
+  do {                                                                 \
+    const auto checked = (engine)->check_integrity();                  \
+    QVERIFY2(checked, checked ? "" : checked.error().message.c_str()); \
+  } while (false)
+
+QStringList files(const QTemporaryDir& dir, const QString& ending) {
+  QStringList out;
+  QDirIterator it(dir.path(), {QStringLiteral("*.") + ending}, QDir::Files, QDirIterator::Subdirectories);
+  while (it.hasNext()) out << it.next();
+  out.sort();
+  return out;
+}
+
+QByteArray content(const QString& path) {
+  QFile f(path);
+  return f.open(QIODevice::ReadOnly) ? f.readAll() : QByteArray();
+}
+
+void replace(const QString& path, const QByteArray& bytes) {
+  QDir().mkpath(QFileInfo(path).path());
+  QFile f(path);
+  QVERIFY(f.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  f.write(bytes);
+}
+
+constexpr std::uint64_t kPage = kPageTokens * 8;  // bytes of a page of the toy model
+
+}  // namespace
+
+class TestCacheTiers : public QObject {
+  Q_OBJECT
+  static void kinds() {
+    QTest::addColumn<int>("window");
+    QTest::addColumn<bool>("recurrent");
+    QTest::newRow("full") << 0 << false;
+    QTest::newRow("window") << 100 << false;
+    QTest::newRow("recurrent") << 0 << true;
+    QTest::newRow("window and recurrent") << 70 << true;
+  }
+
+ private Q_SLOTS:
+  void restartIsWarmFromDisk_data() { kinds(); }
+  void restartIsWarmFromDisk() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const QTemporaryDir dir;
+    std::vector<TokenId> prompt = tokens(700, 1);
+    int held = 0;
+    for (int turn = 0; turn < 4; ++turn) {
+      const FakeEngine e(options_of(window, recurrent), on_disk(dir));
+      if (turn > 0) {
+        const auto state = e.engine->cache_state("a");
+        QVERIFY(state);
+        QCOMPARE(state->tokens, held);
+        QCOMPARE(state->tier, Tier::disk);
+        const Prediction p = e.engine->predict(e.model, "a", prompt);
+        QCOMPARE(p.cached, held);
+        QCOMPARE(p.tier, Tier::disk);
+      }
+      const TurnReport warm = e.run("a", prompt);
+      SAME_ANSWER(warm, e.cold("a", prompt));
+      QCOMPARE(warm.input_cached, held);
+      QCOMPARE(warm.cache.from_disk, held);
+      QCOMPARE(warm.cache.miss.cause, turn == 0 ? MissCause::first_turn : MissCause::none);
+      INTEGRITY(e.engine);
+      held = warm.kv_tokens;
+      prompt = prompt + warm.output_ids + tokens(40, 2 + static_cast<std::uint64_t>(turn));
+    }
+  }
+
+  void filesAreSharedSmallAndPrivate() {
+    const QTemporaryDir dir;
+    {
+      const FakeEngine e({}, on_disk(dir));
+      e.run("a", tokens(640, 3) + tokens(64, 4), 1);
+      e.run("b", tokens(640, 3) + tokens(64, 5), 1);
+    }
+    const QStringList pages = files(dir, QStringLiteral("page"));
+    QCOMPARE(pages.size(), 12);  // ten shared, one of each chat
+    QCOMPARE(files(dir, QStringLiteral("chat")).size(), 2);
+    for (const QString& page : pages) QCOMPARE(QFile::permissions(page) & (QFile::ReadGroup | QFile::ReadOther | QFile::WriteOther), QFile::Permissions());
+    QVERIFY(files(dir, QStringLiteral("tmp")).isEmpty());
+  }
+
+  void forgottenChatLeavesNoFiles() {
+    const QTemporaryDir dir;
+    const FakeEngine e({}, on_disk(dir));
+    e.run("a", tokens(300, 6));
+    e.run("b", tokens(300, 7));
+    QVERIFY(e.engine->forget("a"));
+    QTRY_VERIFY(!e.engine->cache_state("a"));
+    INTEGRITY(e.engine);  // waits for the files
+    QCOMPARE(files(dir, QStringLiteral("chat")).size(), 1);
+    QCOMPARE(files(dir, QStringLiteral("page")).size(), 5);
+    QVERIFY(e.engine->forget("b"));
+    QTRY_VERIFY(!e.engine->cache_state("b"));
+    INTEGRITY(e.engine);
+    QVERIFY(files(dir, QStringLiteral("page")).isEmpty());
+  }
+
+  void evictionByTheUserIsNamed_data() { kinds(); }
+  void evictionByTheUserIsNamed() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const QTemporaryDir dir;
+    const std::vector<TokenId> prompt = tokens(300, 8);
+    {
+      const FakeEngine e(options_of(window, recurrent), on_disk(dir));
+      e.run("a", prompt);
+      QVERIFY(e.engine->evict("a"));
+      QCOMPARE(e.engine->cache_state("a")->tokens, 0);
+      QCOMPARE(e.engine->events("a").back().reason, std::string("dropped_user"));
+      INTEGRITY(e.engine);
+    }
+    const FakeEngine e(options_of(window, recurrent), on_disk(dir));  // remembered over a restart
+    const TurnReport r = e.run("a", prompt);
+    QCOMPARE(r.input_cached, 0);
+    QCOMPARE(r.cache.outcome, std::string("cold"));
+    QCOMPARE(r.cache.reusable, 299);
+    QCOMPARE(r.cache.miss.cause, MissCause::evicted);
+    QCOMPARE(r.cache.miss.evicted_by, std::string("user"));
+    QVERIFY(r.cache.miss.when.size() == 20 && r.cache.miss.when.ends_with("Z"));
+  }
+
+  void evictionKeepsWhatOthersUse() {
+    const FakeEngine e;
+    e.run("a", tokens(256, 9) + tokens(100, 10));
+    e.run("b", tokens(256, 9) + tokens(100, 11));
+    QVERIFY(e.engine->evict("a"));
+    const TurnReport a = e.run("a", tokens(256, 9) + tokens(100, 10));
+    QCOMPARE(a.input_cached, 256);
+    QCOMPARE(a.cache.outcome, std::string("partial"));
+    QCOMPARE(a.cache.miss.cause, MissCause::evicted);
+    QCOMPARE(e.run("b", tokens(256, 9) + tokens(100, 11)).input_cached, 355);
+  }
+
+  void tightMemoryMovesTheOldestToDisk() {
+    const QTemporaryDir dir;
+    const FakeEngine e({}, on_disk(dir, {0, 12 * kPage, 1U << 26U}));
+    const std::vector<TokenId> a = tokens(500, 12), b = tokens(500, 13);
+    e.run("a", a);
+    e.run("b", b);
+    QTRY_COMPARE(e.engine->cache_state("a")->tier, Tier::disk);
+    QCOMPARE(e.engine->events("a").back().reason, std::string("moved_budget:b"));
+    const TurnReport r = e.run("a", a);
+    QCOMPARE(r.input_cached, 499);
+    QVERIFY(r.cache.from_disk > 0);
+    SAME_ANSWER(r, e.cold("x", a));
+    INTEGRITY(e.engine);
+  }
+
+  void tightMemoryWithoutDiskDropsTailFirst() {
+    FakeEngine e({}, EngineOptions{{}, {0, 12 * kPage, 0}, {}});
+    const std::vector<TokenId> a = tokens(500, 14);
+    e.run("a", a);
+    e.run("b", tokens(500, 15));
+    const TurnReport r = e.run("a", a);
+    QVERIFY(r.input_cached < 499);
+    QCOMPARE(r.input_cached % kPageTokens, 0);  // the beginning stayed
+    QCOMPARE(r.cache.miss.cause, MissCause::evicted);
+    QCOMPARE(r.cache.miss.evicted_by, std::string("budget"));
+    QCOMPARE(r.cache.miss.by_chat, std::string("b"));
+    QCOMPARE(r.cache.miss.tier, std::string("ram"));
+    SAME_ANSWER(r, e.cold("x", a));
+    INTEGRITY(e.engine);
+  }
+
+  void pinnedChatsStay() {
+    FakeEngine e({}, EngineOptions{{}, {0, 12 * kPage, 0}, {}});
+    const std::vector<TokenId> a = tokens(500, 16);
+    e.run("a", a);
+    QVERIFY(e.engine->pin("a", true));
+    for (std::uint64_t i = 0; i < 4; ++i) e.run("b", tokens(500, 17 + i));
+    QCOMPARE(e.run("a", a).input_cached, 499);
+    QVERIFY(e.engine->cache_state("a")->pinned);
+    QVERIFY(e.engine->pin("a", false));
+    for (std::uint64_t i = 0; i < 4; ++i) e.run("b", tokens(500, 27 + i));
+    QVERIFY(e.run("a", a).input_cached < 499);
+    INTEGRITY(e.engine);
+  }
+
+  void smallDiskDropsTheOldest() {
+    const QTemporaryDir dir;
+    const FakeEngine e({}, on_disk(dir, {0, 9 * kPage, 20 * kPage}));
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      e.run("chat" + std::to_string(i), tokens(500, 31 + i));
+      INTEGRITY(e.engine);
+    }
+    QVERIFY(files(dir, QStringLiteral("page")).size() <= 20);
+    const TurnReport r = e.run("chat0", tokens(500, 31));
+    QCOMPARE(r.cache.miss.cause, MissCause::evicted);
+    QCOMPARE(r.cache.miss.tier, std::string("disk"));
+    QCOMPARE(e.run("chat3", tokens(500, 34)).input_cached, 499);
+    INTEGRITY(e.engine);
+  }
+
+  void aBudgetSetLowTakesEffectAtOnce() {
+    const FakeEngine e;
+    e.run("a", tokens(500, 40));
+    e.engine->set_budget({0, 2 * kPage, 0});
+    const CacheState s = *e.engine->cache_state("a");
+    QVERIFY(s.bytes <= 2 * kPage);
+    QCOMPARE(e.run("a", tokens(500, 40)).cache.miss.evicted_by, std::string("budget"));
+  }
+
+  void keepMovesBetweenTiers() {
+    const QTemporaryDir dir;
+    const FakeEngine e({}, on_disk(dir));
+    e.run("a", tokens(300, 41));
+    QVERIFY(e.engine->keep("a", Tier::disk));
+    QTRY_COMPARE(e.engine->cache_state("a")->tier, Tier::disk);
+    QVERIFY(e.engine->keep("a", Tier::ram));
+    QTRY_COMPARE(e.engine->cache_state("a")->tier, Tier::ram);
+    QCOMPARE(e.engine->cache_state("a")->reason, std::string("kept"));
+    QVERIFY(!e.engine->keep("a", Tier::gpu));
+    QVERIFY(!e.engine->keep("nobody", Tier::ram));
+    QCOMPARE(e.run("a", tokens(300, 41)).input_cached, 299);
+    INTEGRITY(e.engine);
+  }
+
+  void otherKvTypeIsNamed() {
+    FakeEngine e;
+    e.run("a", tokens(300, 42));
+    LoadOptions load;
+    load.k_type = load.v_type = KvType::q8_0;
+    e.model = *e.engine->load("model", load, {}, {});
+    const TurnReport r = e.run("a", tokens(300, 42));
+    QCOMPARE(r.input_cached, 0);
+    QCOMPARE(r.cache.miss.cause, MissCause::settings_changed);
+    QCOMPARE(r.cache.miss.setting, std::string("kv_type"));
+    QCOMPARE(r.cache.miss.from, std::string("f16"));
+    QCOMPARE(r.cache.miss.to, std::string("q8_0"));
+  }
+
+  void otherModelNeverServes() {
+    FakeEngine e;
+    e.run("a", tokens(300, 43));
+    e.model = *e.engine->load("other", {}, {}, {});
+    const TurnReport r = e.run("a", tokens(300, 43));
+    QCOMPARE(r.input_cached, 0);
+    QCOMPARE(r.cache.miss.cause, MissCause::settings_changed);
+    QCOMPARE(r.cache.miss.setting, std::string("model"));
+  }
+
+  void unloadWithoutDiskIsNamed() {
+    FakeEngine e;
+    e.run("a", tokens(300, 44));
+    e.engine->unload(e.model);
+    QTRY_COMPARE(e.engine->cache_state("a")->tokens, 0);
+    e.model = *e.engine->load("model", {}, {}, {});
+    const TurnReport r = e.run("a", tokens(300, 44));
+    QCOMPARE(r.cache.miss.cause, MissCause::model_reloaded);
+  }
+
+  void unloadWithDiskStaysWarm() {
+    const QTemporaryDir dir;
+    FakeEngine e({}, on_disk(dir));
+    e.run("a", tokens(300, 45));
+    e.engine->unload(e.model);
+    QTRY_COMPARE(e.engine->cache_state("a")->tier, Tier::disk);
+    e.model = *e.engine->load("model", {}, {}, {});
+    const TurnReport r = e.run("a", tokens(300, 45));
+    QCOMPARE(r.input_cached, 299);
+    QVERIFY(r.cache.from_disk > 0);
+  }
+
+  void windowBoundaryIsNamed() {
+    FakeOptions fake = options_of(0, true);
+    const FakeEngine e(fake);
+    e.run("a", tokens(300, 46), 1);
+    // A shorter prompt: its pages are there, but no state at its end.
+    std::vector<TokenId> shorter = tokens(300, 46);
+    shorter.resize(200);
+    const TurnReport r = e.run("a", shorter);
+    QCOMPARE(r.input_cached, 0);
+    QCOMPARE(r.cache.miss.cause, MissCause::window_boundary);
+    QCOMPARE(r.cache.reusable, 199);
+  }
+
+  void changedPrefixSaysWhereAndWhat() {
+    const FakeEngine e;
+    std::vector<TokenId> prompt = e.model->tokenizer->encode("You are a weather station. It is Monday. What is the weather?", {});
+    TurnRequest r = e.request("a", prompt);
+    r.prompt.segments = {{SegmentKind::system, 0, "system", 0, 41}, {SegmentKind::new_text, 1, "user", 41, static_cast<int>(prompt.size())}};
+    e.run(r);
+    r.prompt.ids = e.model->tokenizer->encode("You are a weather station. It is Sunday. What is the weather?", {});
+    const CacheReport c = e.run(r).cache;
+    QCOMPARE(c.miss.cause, MissCause::prefix_changed);
+    QCOMPARE(c.miss.at_token, 34);
+    QCOMPARE(c.reused, 33);
+    QVERIFY(QString::fromStdString(c.miss.was).startsWith(QLatin1String("Monday")));
+    QVERIFY(QString::fromStdString(c.miss.is).startsWith(QLatin1String("Sunday")));
+    QCOMPARE(c.miss.where, std::string("system"));
+  }
+
+  void forkIsWarmAndShared_data() { kinds(); }
+  void forkIsWarmAndShared() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const FakeEngine e(options_of(window, recurrent));
+    const TurnReport a = e.run("a", tokens(300, 47));
+    e.engine->fork("a", "b");
+    QCOMPARE(e.engine->cache_state("b")->tokens, a.kv_tokens);
+    QCOMPARE(e.engine->cache_state("b")->shared_bytes, e.engine->cache_state("b")->bytes);
+    const std::vector<TokenId> next = tokens(300, 47) + a.output_ids + tokens(20, 48);
+    const TurnReport b = e.run("b", next);
+    QCOMPARE(b.input_cached, a.kv_tokens);
+    SAME_ANSWER(b, e.cold("x", next));
+    const std::vector<TokenId> other = tokens(300, 47) + a.output_ids + tokens(20, 49);
+    const TurnReport again = e.run("a", other);
+    QVERIFY(again.input_cached >= a.kv_tokens);
+    SAME_ANSWER(again, e.cold("x", other));
+    INTEGRITY(e.engine);
+  }
+
+  // ---- damage: never a wrong answer, never a crash, the reason told
+
+  void damagedFilesAreRefused_data() {
+    QTest::addColumn<QString>("ending");
+    QTest::addColumn<QString>("damage");
+    QTest::addColumn<QString>("refusal");
+    for (const char* ending : {"page", "chat"}) {
+      QTest::addRow("%s truncated", ending) << QString::fromLatin1(ending) << "truncate" << "incomplete";
+      QTest::addRow("%s bit flipped", ending) << QString::fromLatin1(ending) << "flip" << "checksum";
+      QTest::addRow("%s empty", ending) << QString::fromLatin1(ending) << "empty" << "incomplete";
+      QTest::addRow("%s longer", ending) << QString::fromLatin1(ending) << "longer" << "checksum";
+      QTest::addRow("%s other version", ending) << QString::fromLatin1(ending) << "version" << "engine_version";
+    }
+    QTest::addRow("page missing") << "page" << "missing" << "incomplete";
+    QTest::addRow("page of another model") << "page" << "model" << "other_model";
+  }
+  void damagedFilesAreRefused() {
+    QFETCH(QString, ending);
+    QFETCH(QString, damage);
+    QFETCH(QString, refusal);
+    const QTemporaryDir dir, other_dir;
+    const std::vector<TokenId> prompt = tokens(400, 50);
+    {
+      const FakeEngine e({}, on_disk(dir));
+      e.run("a", prompt);
+      FakeOptions other;
+      other.fingerprint = "another";
+      const FakeEngine o(other, on_disk(other_dir));
+      o.run("a", prompt);
+    }
+    const QStringList all = files(dir, ending), others = files(other_dir, ending);
+    QVERIFY(!all.isEmpty());
+    for (qsizetype i = 0; i < all.size(); ++i) {
+      QByteArray bytes = content(all[i]);
+      if (damage == QLatin1String("truncate")) bytes.chop(5);
+      if (damage == QLatin1String("empty")) bytes.clear();
+      if (damage == QLatin1String("longer")) bytes += "more";
+      if (damage == QLatin1String("flip")) bytes[bytes.size() - 9] = static_cast<char>(bytes[bytes.size() - 9] ^ 4);
+      if (damage == QLatin1String("version")) bytes[6] = 99;
+      if (damage == QLatin1String("model")) bytes = content(others[i]);
+      if (damage == QLatin1String("missing")) QVERIFY(QFile::remove(all[i]));
+      else replace(all[i], bytes);
+    }
+    const FakeEngine e({}, on_disk(dir));
+    const TurnReport r = e.run("a", prompt);
+    SAME_ANSWER(r, e.cold("x", prompt));
+    QCOMPARE(r.input_cached, 0);
+    QCOMPARE(r.cache.miss.cause, MissCause::snapshot_refused);
+    QCOMPARE(QString::fromStdString(r.cache.miss.refusal), refusal);
+    INTEGRITY(e.engine);
+    QCOMPARE(e.run("a", prompt).input_cached, 399);
+  }
+
+  void oneBadPageIsColdFromThereOn_data() { kinds(); }
+  void oneBadPageIsColdFromThereOn() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const QTemporaryDir dir;
+    const std::vector<TokenId> prompt = tokens(400, 51);
+    {
+      const FakeEngine e(options_of(window, recurrent), on_disk(dir));
+      e.run("a", prompt);
+    }
+    // Each file by itself, so that every page of every group and every state has its turn.
+    QStringList all = files(dir, QStringLiteral("page")) + files(dir, QStringLiteral("state"));
+    for (const QString& victim : all) {
+      const QByteArray good = content(victim);
+      QByteArray bad = good;
+      bad[bad.size() / 2] = static_cast<char>(bad[bad.size() / 2] ^ 1);
+      replace(victim, bad);
+      const QTemporaryDir copy;
+      QVERIFY(QDir().mkpath(copy.path() + QStringLiteral("/cache/chats")));
+      QDirIterator it(dir.path(), QDir::Files, QDirIterator::Subdirectories);
+      while (it.hasNext()) {
+        const QString from = it.next(), to = copy.path() + from.mid(dir.path().size());
+        QDir().mkpath(QFileInfo(to).path());
+        QVERIFY(QFile::copy(from, to));
+      }
+      const FakeEngine e(options_of(window, recurrent), on_disk(copy));
+      const TurnReport r = e.run("a", prompt);
+      SAME_ANSWER(r, e.cold("x", prompt));
+      if (r.input_cached < 399) QCOMPARE(r.cache.miss.cause, MissCause::snapshot_refused);
+      static_cast<void>(e.engine->check_integrity());  // drops what the turn did not need to look at
+      INTEGRITY(e.engine);
+      replace(victim, good);
+    }
+  }
+
+  void aKilledWriterLeavesAUsableFolder() {
+    const QTemporaryDir dir;
+    {
+      const FakeEngine e({}, on_disk(dir));
+      e.run("a", tokens(200, 52));
+    }
+    const QString key = QFileInfo(files(dir, QStringLiteral("page")).front()).path();
+    replace(key + QStringLiteral("/0123.page.tmp"), "half");
+    replace(key + QStringLiteral("/00000000000000000000000000000000-g0.page"), "of nobody");
+    replace(dir.path() + QStringLiteral("/cache/chats/x.chat.tmp"), "half");
+    const FakeEngine e({}, on_disk(dir));
+    QVERIFY(files(dir, QStringLiteral("tmp")).isEmpty());
+    QCOMPARE(files(dir, QStringLiteral("page")).size(), 4);
+    QCOMPARE(e.run("a", tokens(200, 52)).input_cached, 199);
+  }
+
+  void aSecondProcessLeavesTheFolderAlone() {
+    const QTemporaryDir dir;
+    const FakeEngine first({}, on_disk(dir));
+    first.run("a", tokens(200, 53));
+    const FakeEngine second({}, on_disk(dir));
+    QCOMPARE(second.run("a", tokens(200, 53)).input_cached, 0);
+    QVERIFY(!second.engine->keep("a", Tier::disk));
+    INTEGRITY(first.engine);
+  }
+
+  void aFolderThatCannotBeWrittenIsNoError() {
+    EngineOptions o;
+    o.cache_dir = "/proc/no-such-place";
+    const FakeEngine e({}, o);
+    e.run("a", tokens(200, 54));
+    QCOMPARE(e.run("a", tokens(200, 54)).input_cached, 199);
+  }
+
+  void randomBytesAsFilesAreRefused() {
+    const QTemporaryDir dir;
+    {
+      const FakeEngine e({}, on_disk(dir));
+      e.run("a", tokens(200, 55));
+    }
+    QMap<QString, QByteArray> all;
+    for (const QString& file : files(dir, QStringLiteral("chat")) + files(dir, QStringLiteral("page"))) all[file] = content(file);
+    for (std::uint64_t round = 0; round < 300; ++round) {
+      const QString victim = all.keys()[static_cast<qsizetype>(mix(round, 1) % static_cast<std::uint64_t>(all.size()))];
+      QByteArray bad = all[victim];
+      for (std::uint64_t k = 0; k <= mix(round, 2) % 4; ++k) bad[static_cast<qsizetype>(mix(round, 3 + k) % static_cast<std::uint64_t>(bad.size()))] = static_cast<char>(mix(round, 9 + k));
+      if (mix(round, 20) % 3 == 0) bad.truncate(static_cast<qsizetype>(mix(round, 21) % static_cast<std::uint64_t>(bad.size())));
+      replace(victim, bad);
+      if (round % 10 == 0) {
+        const FakeEngine e({}, on_disk(dir));
+        SAME_ANSWER(e.run("a", tokens(200, 55)), e.cold("x", tokens(200, 55)));
+      } else {
+        const KvCache cache(dir.path().toStdString() + "/cache", {0, 1U << 20U, 1U << 20U});
+        static_cast<void>(cache.states());
+      }
+      for (auto it = all.begin(); it != all.end(); ++it) replace(it.key(), it.value());
+    }
+  }
+};
+
+QTEST_GUILESS_MAIN(TestCacheTiers)
+#include "tst_cache_tiers.moc"
