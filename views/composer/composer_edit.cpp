@@ -40,7 +40,8 @@ void ComposerEdit::setMostHeight(int pixels) {
 
 void ComposerEdit::keyPressEvent(QKeyEvent* event) {
   const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
-  if (enter && !composing_) {
+  if (enter && composing_) return;
+  if (enter) {
     const bool ctrl = event->modifiers() & Qt::ControlModifier, shift = event->modifiers() & Qt::ShiftModifier;
     if (!shift && ctrl == ctrlSends_) {
       Q_EMIT sendWanted();
