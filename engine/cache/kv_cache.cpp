@@ -358,7 +358,10 @@ void KvCache::update_record(CacheLease& lease, Tree& t) {
   record.layout = t.index->layout();
   record.last_use = now_ms();
   record.reason = record.pinned ? "pinned" : "used";
-  for (Node* node : record.path) node->last_use = record.last_use;
+  for (Node* node : record.path) {
+    node->last_use = record.last_use;
+    node->not_for_disk = false;
+  }
   refused_.erase(SnapshotStore::chat_name(record.sequence));
   thin_states(t, record);
 }

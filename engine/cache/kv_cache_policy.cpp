@@ -137,7 +137,7 @@ bool KvCache::shrink_memory(Tree& t, Node& node, const Cause& cause) {
   const auto safe = [](const Blob& b) { return !b.memory || b.on_disk; };
   bool stored = std::all_of(node.pages.begin(), node.pages.end(), safe);
   for (const auto& entry : node.states) stored = stored && safe(entry.second);
-  if (!stored && disk_on() && !write_failed_ && !node.owners.empty()) {
+  if (!stored && disk_on() && !write_failed_ && !node.not_for_disk && !node.owners.empty()) {
     post_write(node.owners.front()->sequence);
     waiting_ = cause;
     return false;
@@ -170,8 +170,12 @@ void KvCache::make_disk_room(const Cause& cause) {
     while (root->parent != nullptr) root = root->parent;
     Tree& t = *roots.at(root);
     for (const ChatRecord* owner : node->owners) changed.insert(owner->sequence);
-    if (!node->in_memory() && node->children.empty()) drop(t, node, {MissCause::evicted, cause.by, cause.by_chat, "disk", {}, now_ms()});
-    else forget_files(t, *node);
+    if (!node->in_memory() && node->children.empty()) {
+      drop(t, node, {MissCause::evicted, cause.by, cause.by_chat, "disk", {}, now_ms()});
+    } else {
+      forget_files(t, *node);
+      node->not_for_disk = true;
+    }
     candidates.consider(parent);
   }
   for (const std::string& sequence : changed)
@@ -255,7 +259,10 @@ Status KvCache::keep(const std::string& sequence, Tier tier) {
   if (tier == Tier::disk && !disk_on()) return make_error(ErrorCode::bad_argument, "Nothing may be kept on disk: the budget is 0 or the folder cannot be written.");
   note(*found->second, tier == Tier::disk ? "to_disk" : "kept", "kept");
   found->second->last_use = now_ms();
-  for (Node* node : found->second->path) node->last_use = found->second->last_use;
+  for (Node* node : found->second->path) {
+    node->last_use = found->second->last_use;
+    node->not_for_disk = false;
+  }
   if (tier == Tier::disk) {
     post_write(sequence);
     queue_->post([this, sequence] { leave_memory(sequence); });

@@ -173,6 +173,7 @@ bool KvCache::write_next_blob(const std::string& sequence) {
   Blob* next = nullptr;
   BlobId id;
   for (Node* node : found->second->path) {
+    if (node->not_for_disk) break;
     const auto wants = [&](Blob& blob, int group, int position) {
       if (next != nullptr || !blob.memory || blob.on_disk || blob.writing) return;
       next = &blob;

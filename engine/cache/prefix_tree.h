@@ -49,6 +49,7 @@ struct Node {
   std::vector<ChatRecord*> owners;  // chats whose current path this is part of
   int users = 0;                // running turns
   std::int64_t last_use = 0;    // Unix time, ms
+  bool not_for_disk = false;    // had to make room there; not written again before its next use
 
   int end() const { return first + static_cast<int>(ids.size()); }
   bool full() const { return static_cast<int>(ids.size()) == kPageTokens; }

@@ -269,6 +269,13 @@ class FakeEngine {
   ModelHandle model;
 };
 
+// Where tests keep their files: in memory where the system has such a folder, because every page is flushed to the disk.
+inline std::string scratch_template() {
+  std::error_code error;
+  const auto status = std::filesystem::status("/dev/shm", error);
+  return std::filesystem::is_directory(status) ? "/dev/shm/turnglass-test-XXXXXX" : (std::filesystem::temp_directory_path() / "turnglass-test-XXXXXX").string();
+}
+
 // COUNT tokens that depend on SEED.
 inline std::vector<TokenId> tokens(int count, std::uint64_t seed) {
   std::vector<TokenId> out;

@@ -13,6 +13,8 @@ using namespace tg::test;
 
 namespace {
 
+QString scratch() { return QString::fromStdString(scratch_template()); }
+
 FakeOptions options_of(int window, bool recurrent) {
   FakeOptions o;
   o.window = window;
@@ -81,7 +83,7 @@ class TestCacheTiers : public QObject {
   void restartIsWarmFromDisk() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     std::vector<TokenId> prompt = tokens(700, 1);
     int held = 0;
     for (int turn = 0; turn < 4; ++turn) {
@@ -107,7 +109,7 @@ class TestCacheTiers : public QObject {
   }
 
   void filesAreSharedSmallAndPrivate() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     {
       const FakeEngine e({}, on_disk(dir));
       e.run("a", tokens(640, 3) + tokens(64, 4), 1);
@@ -121,7 +123,7 @@ class TestCacheTiers : public QObject {
   }
 
   void forgottenChatLeavesNoFiles() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     const FakeEngine e({}, on_disk(dir));
     e.run("a", tokens(300, 6));
     e.run("b", tokens(300, 7));
@@ -140,7 +142,7 @@ class TestCacheTiers : public QObject {
   void evictionByTheUserIsNamed() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     const std::vector<TokenId> prompt = tokens(300, 8);
     {
       const FakeEngine e(options_of(window, recurrent), on_disk(dir));
@@ -173,7 +175,7 @@ class TestCacheTiers : public QObject {
   }
 
   void tightMemoryMovesTheOldestToDisk() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     const FakeEngine e({}, on_disk(dir, {0, 12 * kPage, 1U << 26U}));
     const std::vector<TokenId> a = tokens(500, 12), b = tokens(500, 13);
     e.run("a", a);
@@ -218,7 +220,7 @@ class TestCacheTiers : public QObject {
   }
 
   void smallDiskDropsTheOldest() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     const FakeEngine e({}, on_disk(dir, {0, 9 * kPage, 20 * kPage}));
     for (std::uint64_t i = 0; i < 4; ++i) {
       e.run("chat" + std::to_string(i), tokens(500, 31 + i));
@@ -242,7 +244,7 @@ class TestCacheTiers : public QObject {
   }
 
   void keepMovesBetweenTiers() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     const FakeEngine e({}, on_disk(dir));
     e.run("a", tokens(300, 41));
     QVERIFY(e.engine->keep("a", Tier::disk));
@@ -291,7 +293,7 @@ class TestCacheTiers : public QObject {
   }
 
   void unloadWithDiskStaysWarm() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     FakeEngine e({}, on_disk(dir));
     e.run("a", tokens(300, 45));
     e.engine->unload(e.model);
@@ -371,7 +373,7 @@ class TestCacheTiers : public QObject {
     QFETCH(QString, ending);
     QFETCH(QString, damage);
     QFETCH(QString, refusal);
-    const QTemporaryDir dir, other_dir;
+    const QTemporaryDir dir(scratch()), other_dir(scratch());
     const std::vector<TokenId> prompt = tokens(400, 50);
     {
       const FakeEngine e({}, on_disk(dir));
@@ -408,7 +410,7 @@ class TestCacheTiers : public QObject {
   void oneBadPageIsColdFromThereOn() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     const std::vector<TokenId> prompt = tokens(400, 51);
     {
       const FakeEngine e(options_of(window, recurrent), on_disk(dir));
@@ -421,7 +423,7 @@ class TestCacheTiers : public QObject {
       QByteArray bad = good;
       bad[bad.size() / 2] = static_cast<char>(bad[bad.size() / 2] ^ 1);
       replace(victim, bad);
-      const QTemporaryDir copy;
+      const QTemporaryDir copy(scratch());
       QVERIFY(QDir().mkpath(copy.path() + QStringLiteral("/cache/chats")));
       QDirIterator it(dir.path(), QDir::Files, QDirIterator::Subdirectories);
       while (it.hasNext()) {
@@ -440,7 +442,7 @@ class TestCacheTiers : public QObject {
   }
 
   void aKilledWriterLeavesAUsableFolder() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     {
       const FakeEngine e({}, on_disk(dir));
       e.run("a", tokens(200, 52));
@@ -456,7 +458,7 @@ class TestCacheTiers : public QObject {
   }
 
   void aSecondProcessLeavesTheFolderAlone() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     const FakeEngine first({}, on_disk(dir));
     first.run("a", tokens(200, 53));
     const FakeEngine second({}, on_disk(dir));
@@ -474,7 +476,7 @@ class TestCacheTiers : public QObject {
   }
 
   void randomBytesAsFilesAreRefused() {
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     {
       const FakeEngine e({}, on_disk(dir));
       e.run("a", tokens(200, 55));

@@ -12,6 +12,8 @@ using namespace tg::test;
 
 namespace {
 
+QString scratch() { return QString::fromStdString(scratch_template()); }
+
 constexpr std::uint64_t kPage = kPageTokens * 8;
 
 struct Chat {
@@ -169,13 +171,13 @@ class TestCacheWalk : public QObject {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
     QFETCH(bool, disk);
-    const QTemporaryDir dir;
+    const QTemporaryDir dir(scratch());
     FakeOptions fake;
     fake.window = window;
     fake.recurrent = recurrent;
     const auto from = qEnvironmentVariableIntValue("TG_WALK_SEED");
     Walk walk(static_cast<std::uint64_t>(from) * 100 + static_cast<std::uint64_t>(window * 4 + (recurrent ? 2 : 0) + (disk ? 1 : 0)), fake, disk ? dir.path() + QStringLiteral("/cache") : QString());
-    const int steps = disk ? 150 : 500;
+    const int steps = disk ? 200 : 700;
     for (int i = 0; i < steps; ++i) {
       const std::string problem = walk.step();
       QVERIFY2(problem.empty(), qPrintable(QStringLiteral("step %1: %2").arg(i).arg(QString::fromStdString(problem))));
