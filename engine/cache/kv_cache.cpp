@@ -354,7 +354,7 @@ void KvCache::update_record(CacheLease& lease, Tree& t) {
     record.ids = lease.ids_;
     set_path(record, lease.nodes_);
   }
-  record.loss = {};
+  if (record.path.size() * kPageTokens >= record.ids.size()) record.loss = {};
   record.layout = t.index->layout();
   record.last_use = now_ms();
   record.reason = record.pinned ? "pinned" : "used";
