@@ -234,8 +234,12 @@ void TranscriptDelegate::paintDocument(QPainter& p, int row, int viewWidth, cons
   const TranscriptRow& r = model_->row(row);
   p.save();
   if (r.kind == RowKind::Code) p.setClipRect(b.content.adjusted(-4, 0, 4, 2), Qt::IntersectClip);
-  p.translate(documentOrigin(row, viewWidth));
+  const QPointF origin = documentOrigin(row, viewWidth);
   QAbstractTextDocumentLayout::PaintContext context;
+  // Only the lines on screen are drawn: a long block costs what is seen of it.
+  const QRectF visible = p.deviceTransform().inverted().mapRect(QRectF(QPointF(), QSizeF(p.device()->width(), p.device()->height()) * p.device()->devicePixelRatioF()));
+  context.clip = visible.translated(-origin);
+  p.translate(origin);
   const bool quiet = r.kind == RowKind::Thinking;
   context.palette.setColor(QPalette::Text, color(quiet ? Role::Muted : Role::Text));
   const auto mark = [&](QPair<int, int> range, const QColor& back) {

@@ -6,6 +6,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr qsizetype kLongTail = 2048;  // characters; below, a parse takes well under a millisecond
+
 RowKind kindOf(MarkdownBlock::Kind kind) {
   if (kind == MarkdownBlock::Code) return RowKind::Code;
   return kind == MarkdownBlock::Table ? RowKind::Table : RowKind::Text;
@@ -197,7 +199,7 @@ void TranscriptModel::startLive(const QString& messageId) {
   splitter_ = MarkdownSplitter();
   consumed_ = 0;
   liveBlocks_ = 0;
-  liveTail_ = false;
+  liveTail_ = tailWaits_ = false;
   MessageInfo m;
   if (const MessageInfo* known = message(messageId)) m = *known;
   m.id = messageId;
@@ -217,7 +219,7 @@ void TranscriptModel::updateLive(const LiveTurn& live, bool figures) {
   const bool stateChanged = !live_ || live_->state != live.state;
   live_ = live;
   updateThinking(live, figures || stateChanged);
-  updateBlocks(live);
+  updateBlocks(live, figures || stateChanged);
   if ((figures || stateChanged) && footerShown_) changed(lastRowOf(live.messageId));
 }
 
@@ -241,13 +243,18 @@ void TranscriptModel::updateThinking(const LiveTurn& live, bool figures) {
   if (figures || (grew && rows_[at].isOpen)) changed(at);
 }
 
-void TranscriptModel::updateBlocks(const LiveTurn& live) {
-  if (live.text.size() <= consumed_) return;
+// A long open paragraph is parsed again as a whole: it is shown when it has grown by a part of itself, and with every update of the figures,
+// so that its cost stays in proportion to its length.
+void TranscriptModel::updateBlocks(const LiveTurn& live, bool figures) {
+  if (live.text.size() <= consumed_ && !tailWaits_) return;
   splitter_.append(QStringView(live.text).mid(consumed_));
   consumed_ = live.text.size();
   for (const MarkdownBlock& block : splitter_.takeFinished()) putBlock(block, false);
   const MarkdownBlock tail = splitter_.tail();
-  if (!tail.source.isEmpty()) putBlock(tail, true);
+  const qsizetype size = tail.source.size();
+  const qsizetype shown = liveTail_ ? rows_[lastRowOf(live.messageId) - (footerShown_ ? 1 : 0)].source.size() : 0;
+  tailWaits_ = !figures && tail.kind != MarkdownBlock::Code && size > kLongTail && size - shown < size / 32;
+  if (size > 0 && !tailWaits_) putBlock(tail, true);
 }
 
 // The open tail is one row before the footer; a finished block takes its place.

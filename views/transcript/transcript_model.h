@@ -66,7 +66,7 @@ class TranscriptModel : public QAbstractListModel {
   void replaceRows(int first, int count, const QVector<TranscriptRow>& rows);
   void startLive(const QString& messageId);
   void updateThinking(const LiveTurn& live, bool figures);
-  void updateBlocks(const LiveTurn& live);
+  void updateBlocks(const LiveTurn& live, bool figures);
   void putBlock(const MarkdownBlock& block, bool tail);
   void changed(int row) { Q_EMIT dataChanged(index(row), index(row)); }
   QString accessibleText(const TranscriptRow& row) const;
@@ -82,6 +82,7 @@ class TranscriptModel : public QAbstractListModel {
   MarkdownSplitter splitter_;
   qsizetype consumed_ = 0;
   int liveBlocks_ = 0;      // rows of finished blocks
+  bool tailWaits_ = false;  // the open tail is longer than what is shown of it
   bool liveTail_ = false;   // the row before the footer is the open tail
 };
 
