@@ -21,7 +21,7 @@ void OverflowBar::setCount(const DraftCount& count) {
   update();
 }
 
-QSize OverflowBar::sizeHint() const { return {400, int(4.2 * em(font()))}; }
+QSize OverflowBar::sizeHint() const { return {400, int(4.8 * em(font()))}; }
 
 void OverflowBar::paintEvent(QPaintEvent*) {
   if (count_.window <= 0) return;
@@ -48,7 +48,7 @@ void OverflowBar::paintEvent(QPaintEvent*) {
   const qreal textWidth = QFontMetricsF(painter.font()).horizontalAdvance(text);
   painter.drawText(QRectF(qBound<qreal>(0, line - textWidth / 2, width() - textWidth), 0, textWidth + 2, top - 2), Qt::AlignCenter, text);
   painter.setPen(color(Role::Muted));
-  painter.drawText(QRectF(0, top + height + 2, width(), 1.3 * size), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRectF(0, top + height + 0.3 * size, width(), 1.4 * size), Qt::AlignLeft | Qt::AlignVCenter,
                    tr("system, documents, earlier turns, new message, answer kept free"));
 }
 

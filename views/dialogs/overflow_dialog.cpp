@@ -85,7 +85,7 @@ void OverflowDialog::setChoices(const QVector<OverflowChoice>& choices, const Dr
   count_ = count;
   const int together = count.promptTokens + count.answerKept, over = together - count.window;
   sentence_->setText(tr("Nothing has been sent. The prompt has <b>%1</b> tokens and <b>%2</b> are kept free for the answer: together %3, which is "
-                        "<b><font color=\"%5\">%4 more</font></b> than the window of this chat holds.")
+                        "<b><nobr><font color=\"%5\">%4 more</font></nobr></b> than the window of this chat holds.")
                          .arg(format::count(count.promptTokens), format::count(count.answerKept), format::count(together), format::count(over),
                               color(Role::ErrorText).name()));
   bar_->setCount(count);

@@ -40,6 +40,11 @@ QToolButton[kind="edged"] { border: 1px solid @controlBorder; background: @raise
 QToolButton[kind="edged"]:focus { border: 2px solid @focus; }
 QToolButton[kind="chip"] { border: 1px solid @controlBorder; border-radius: 10px; background: @raised; padding: 0.1em 0.3em; }
 QToolButton[kind="chip"]:focus { border: 2px solid @focus; }
+QSpinBox::up-button, QDoubleSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right; width: 1.3em; border: none; }
+QSpinBox::down-button, QDoubleSpinBox::down-button { subcontrol-origin: border; subcontrol-position: bottom right; width: 1.3em; border: none; }
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url(:/icons/arrow-up.svg); width: 0.7em; height: 0.7em; }
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow, QComboBox::down-arrow { image: url(:/icons/arrow-down.svg); width: 0.7em; height: 0.7em; }
+QComboBox::drop-down { border: none; width: 1.6em; }
 QToolButton::menu-indicator { image: none; }
 QLabel[kind="chip"] { border: 1px solid @accent; border-radius: 10px; color: @accent; padding: 0.15em 0.7em; }
 QLabel[kind="muted"] { color: @muted; }
