@@ -79,6 +79,16 @@ class CpuDevice final : public Device {
       for (int r = piece * per_piece; r < std::min(rows, (piece + 1) * per_piece); ++r) f(r);
     });
   }
+  // Calls f(unit, thread) for units of kPieceRows weight rows. Several units make a piece where they are small (handing out a piece takes
+  // about 100 ns), but every thread gets many pieces, so that one slow thread is made up for.
+  template <class F>
+  void run_units(int units, int cols, int n, F&& f) {
+    const int by_size = 4'000'000 / std::max(1, kPieceRows * cols * std::max(1, n)), by_count = units / (16 * threads());
+    const int group = std::clamp(by_size, 1, std::max(1, by_count)), pieces = (units + group - 1) / group;
+    pool_.run(pieces, [&](int piece, int thread) {
+      for (int u = piece * group; u < std::min(units, (piece + 1) * group) && !pool_.cancelled(); ++u) f(u, thread);
+    });
+  }
   void interleave(const WeightSource& source, CpuWeight& w);
   void finish_row(float* f32, ActBlock* blocks, int cols) const;
   float* scratch(int thread, std::size_t floats);
@@ -95,7 +105,6 @@ class CpuDevice final : public Device {
   std::unique_ptr<Activations> moe_middle_;  // of one expert
   int moe_rows_ = 0, moe_cols_ = 0;
   std::shared_ptr<std::byte> moe_results_;
-  bool float_weights_ = false, int_weights_ = false;  // which form of activations any weight needs
 };
 
 }  // namespace tg::cpu

@@ -75,7 +75,7 @@ void CpuDevice::matmul(const Activations& x, std::span<const MatmulTask> tasks) 
   const ActView view = a.view();
   std::vector<int> first(tasks.size() + 1);  // pieces of all tasks, numbered through
   for (std::size_t t = 0; t < tasks.size(); ++t) first[t + 1] = first[t] + (tasks[t].weight->rows + kPieceRows - 1) / kPieceRows;
-  pool_.run(first.back(), [&](int piece, int thread) {
+  run_units(first.back(), tasks.empty() ? 0 : tasks[0].weight->cols, view.n, [&](int piece, int thread) {
     const auto t = zu(static_cast<int>(std::upper_bound(first.begin(), first.end(), piece) - first.begin()) - 1);
     const MatmulTask& task = tasks[t];
     const auto& w = static_cast<const CpuWeight&>(*task.weight);
@@ -96,7 +96,7 @@ void CpuDevice::glu(const Activations& x, const GluTask& task, Activations& out)
   o.rows = a.rows;
   o.cols = gate.rows;
   const std::size_t part = zu(view.n) * kPieceRows;
-  pool_.run((gate.rows + kPieceRows - 1) / kPieceRows, [&](int piece, int thread) {
+  run_units((gate.rows + kPieceRows - 1) / kPieceRows, gate.cols, view.n, [&](int piece, int thread) {
     const int row0 = piece * kPieceRows, rows = std::min(kPieceRows, gate.rows - row0);
     float* g = scratch(thread, 2 * part + k_.matmul_scratch(gate.cols));
     float* u = g + part;

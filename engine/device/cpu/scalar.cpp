@@ -211,7 +211,19 @@ float value_of(const std::byte* part, KvType type, int padded, int token, int di
   return get(part + zu(token * groups + dim / 32) * 2, KvType::f16) * static_cast<float>(std::to_integer<std::int8_t>(q));
 }
 
+// Keys of 8 bits are multiplied with a query of 8 bits.
+std::vector<float> query(const AttentionTile& t, int m, const KvPage& layout) {
+  std::vector<float> q(zu(layout.k_dim));
+  std::copy_n(t.q[m], t.kv.head_dim_k, q.begin());
+  if (t.kv.k_type != KvType::q8_0) return q;
+  std::vector<ActBlock> blocks(q.size() / 32);
+  quantise(q.data(), layout.k_dim, blocks.data());
+  for (std::size_t i = 0; i < q.size(); ++i) q[i] = blocks[i / 32].d * static_cast<float>(blocks[i / 32].q[i % 32]);
+  return q;
+}
+
 void attend_one(const AttentionTile& t, int m, const KvPage& layout) {
+  const std::vector<float> q = query(t, m, layout);
   const int begin = std::max(t.first_key[m], t.split_begin), end = std::min(t.end_key[m], t.split_end);
   float* scores = t.scores + zu(m) * kAttentionSplit;
   float* out = t.out + zu(m) * t.out_stride;
@@ -222,7 +234,7 @@ void attend_one(const AttentionTile& t, int m, const KvPage& layout) {
     const int token = key % kPageTokens;
     const std::byte* block = t.pages[key / kPageTokens] + t.layer_offset + layout.k_block(t.kv_head, token);
     float score = 0;
-    for (int i = 0; i < t.kv.head_dim_k; ++i) score += t.q[m][i] * key_value(block, t, i, token % kKeyBlock);
+    for (int i = 0; i < t.kv.head_dim_k; ++i) score += q[zu(i)] * key_value(block, t, i, token % kKeyBlock);
     if (t.softcap > 0) score = t.softcap * tanh_f(score / t.softcap);
     scores[key - begin] = score;
     t.max[m] = std::max(t.max[m], score);
