@@ -73,7 +73,8 @@ std::optional<int> parse_options(CLI::App& app, int argc, char** argv) {
     std::cout << app.help();
     return kExitDone;
   } catch (const CLI::ParseError& error) {
-    return refuse_argument(error.what());
+    const std::string message = error.what();
+    return refuse_argument(message.ends_with('.') ? message : message + ".");
   }
 }
 
