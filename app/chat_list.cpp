@@ -205,7 +205,7 @@ void ChatServiceImpl::search(const QString& words, quint64 request) {
     if (rows) {
       for (const storage::SearchRow& row : *rows) hits.push_back({row.chatId, row.chatTitle, row.messageId, row.snippet, QDateTime::fromMSecsSinceEpoch(row.createdMs)});
     }
-    Q_EMIT searchFinished(hits, request);
+    QMetaObject::invokeMethod(this, [this, hits, request] { Q_EMIT searchFinished(hits, request); }, Qt::QueuedConnection);
   });
 }
 

@@ -51,7 +51,8 @@ void ChatServiceImpl::whenOpen(const QString& chatId, std::function<void()> then
     }
     opened->conversation = Conversation(tree->messages, tree->turns, opened->row.title);
     opened->opened = ChatState::Opened::Yes;
-    for (const auto& call : waiting) call();
+    // A read that was ready at once would otherwise call before whoever asked has connected to the answer.
+    for (const auto& call : waiting) QMetaObject::invokeMethod(this, [this, chatId, call] { if (find(chatId)) call(); }, Qt::QueuedConnection);
   });
 }
 
