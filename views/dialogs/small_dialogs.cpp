@@ -165,7 +165,7 @@ CloseDialog::CloseDialog(int answers, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Close Turnglass"));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(24, 16, 24, 16);
-  auto* text = new QLabel(tr("%n answer(s) are being written. The text so far is kept in every case.", nullptr, answers), this);
+  auto* text = new QLabel(answers == 1 ? tr("One answer is being written. The text so far is kept in every case.") : tr("%1 answers are being written. The text so far is kept in every case.").arg(answers), this);
   text->setWordWrap(true);
   layout->addWidget(text);
   auto* foot = new QHBoxLayout;

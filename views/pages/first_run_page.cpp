@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "app/format.h"
 #include "views/pages/page_parts.h"
@@ -147,10 +148,11 @@ void FirstRunPage::setDemoModel(const QString& about, const QString& refusal) {
 }
 
 void FirstRunPage::setHardware(const HardwareReport& report, bool measuring) {
-  hardwareText_->setText(tr("%n core(s)", nullptr, report.cores) + QStringLiteral(" · ") +
+  hardwareText_->setText((report.cores == 1 ? tr("1 core") : tr("%1 cores").arg(report.cores)) + QStringLiteral(" · ") +
                          tr("%1 memory, %2 free").arg(format::bytes(report.memoryTotal), format::bytes(report.memoryFree)) +
                          (measuring ? QStringLiteral(" · ") + tr("measuring …") : QString()));
   measureButton_->setEnabled(!measuring);
+  setProperty("measuring", measuring);
   for (int r = 0; r < cells_.size(); ++r) {
     const HardwareEstimate e = estimate(report, kSizes[r]);
     const QString size = tr("%1 billion").arg(kSizes[r] / 1e9);
@@ -165,6 +167,7 @@ void FirstRunPage::setHardware(const HardwareReport& report, bool measuring) {
 void FirstRunPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (demoButton_->isEnabled()) demoButton_->setFocus();
+  if (!std::exchange(measuredOnce_, true)) QMetaObject::invokeMethod(this, &FirstRunPage::measure, Qt::QueuedConnection);
 }
 
 }  // namespace tg

@@ -40,6 +40,7 @@ class FirstRunPage : public QWidget {
   QPushButton* measureButton_ = nullptr;
   QGridLayout* table_ = nullptr;
   QVector<QVector<QLabel*>> cells_;
+  bool measuredOnce_ = false;  // the test starts by itself when the page is first seen
 };
 
 }  // namespace tg
