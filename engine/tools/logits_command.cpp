@@ -6,6 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/forward/forward.h"
 #include "engine/tools/command.h"
+#include "engine/tools/logits_split.h"
 
 namespace tg {
 namespace {
@@ -16,6 +17,7 @@ constexpr int kMostLogits = 1 << 25;  // values of one step kept in memory where
 struct LogitsOptions {
   std::string model, tokens, batch_with, out;
   bool all = false, one_by_one = false;
+  int split = 0;  // 0: none
 };
 
 // F is an array of ids or {"tokens":[...]}.
@@ -145,6 +147,13 @@ Result<std::shared_ptr<Device>> make_device(const CommonOptions& common) {
   return std::shared_ptr<Device>(std::move(*device));
 }
 
+Status finish_rows(const LogitsOptions& options, const CommonOptions& common, Rows& rows) {
+  const Status written = rows.close();
+  if (!written) return written;
+  if (options.out.empty() || common.json) print_summary(rows, rows.last(), common.json);
+  return Ok{};
+}
+
 Status run_sequences(const LogitsOptions& options, const CommonOptions& common) {
   const auto tokens = read_tokens(options.tokens);
   if (!tokens) return tokens.error();
@@ -170,16 +179,20 @@ Status run_sequences(const LogitsOptions& options, const CommonOptions& common) 
   const int chunk = options.one_by_one ? 1 : std::min(common.chunk > 0 ? common.chunk : usual, static_cast<int>(longest));
   auto forward = Forward::load(*file, *description, *device, common.k_type(), common.v_type(), chunk * (others.empty() ? 1 : 2), {}, interrupt_token());
   if (!forward) return forward.error();
+  Rows rows(options.out);
+  if (options.split > 0) {
+    const auto vocab = static_cast<std::size_t>(description->vocab);
+    SplitRun split{*tokens, options.split, chunk, options.all, description->vocab, {}, [&](const float* part, std::size_t n) { rows.add(part, n, vocab); }};
+    split.key = {(*file)->fingerprint(), (*device)->backend(), (*device)->kernel_variant(), common.k_type(), common.v_type(), "logits"};
+    if (const Status done = run_split(**forward, split); !done) return done;
+    return finish_rows(options, common, rows);
+  }
   Sequence sequence(*tokens, (*forward)->kv_layout(), **device);
   std::optional<Sequence> other;
   if (!others.empty()) other.emplace(std::move(others), (*forward)->kv_layout(), **device);
-  Rows rows(options.out);
   const Status computed = compute(**forward, sequence, other ? &*other : nullptr, chunk, options.all, static_cast<std::size_t>(description->vocab), rows);
   if (!computed) return computed;
-  const Status written = rows.close();
-  if (!written) return written;
-  if (options.out.empty() || common.json) print_summary(rows, rows.last(), common.json);
-  return Ok{};
+  return finish_rows(options, common, rows);
 }
 
 }  // namespace
@@ -194,6 +207,7 @@ int run_logits(int argc, char** argv) {
   app.add_option("--out", options.out, "File for the rows, float32 [rows x vocabulary]");
   app.add_flag("--all", options.all, "A row for every position, not only the last");
   app.add_flag("--one-by-one", options.one_by_one, "One token per step");
+  app.add_option("--split", options.split, "Compute N tokens, save and restore their cache, compute the rest")->check(CLI::Range(0, 1 << 30));
   app.add_option("--batch-with", options.batch_with, "File with a second sequence, computed in the same steps");
   if (const auto code = parse_options(app, argc, argv)) return *code;
   const Status done = run_sequences(options, common);
