@@ -2,6 +2,8 @@
 
 #include <QFile>
 
+#include "engine/chat_template/template_chooser.h"
+
 namespace tg {
 namespace {
 
@@ -12,6 +14,12 @@ Result<std::string> template_source(const GgufFile& file, const std::string& tem
     const auto source = file.string("tokenizer.chat_template");
     if (!source) return make_error(ErrorCode::no_template, "This model brings no chat template.");
     return std::string(*source);
+  }
+  const std::string builtin = "builtin:";
+  if (template_file.starts_with(builtin)) {
+    const BuiltinTemplate* found = find_builtin_template(template_file.substr(builtin.size()));
+    if (!found) return make_error(ErrorCode::bad_argument, "There is no built-in chat template of this name.");
+    return std::string(found->source);
   }
   QFile source(QString::fromStdString(template_file));
   if (!source.open(QIODevice::ReadOnly)) return make_error(ErrorCode::io, "The chat template file is gone or cannot be read.");

@@ -24,7 +24,7 @@ struct TextModel {
 
 class TextModels {
  public:
-  // TEMPLATE_FILE empty: the template of the model file. The few last used are kept.
+  // TEMPLATE_FILE empty: the template of the model file; "builtin:NAME": one of the program's own. The few last used are kept.
   Result<std::shared_ptr<const TextModel>> get(const std::string& path, const std::string& template_file);
 
  private:

@@ -48,6 +48,7 @@ struct Function { QString name; int firstLine = 0, lines = 0; };
 QVector<Function> functionsOf(const Source& source) {
   static const QRegularExpression opens(QStringLiteral(R"(\)\s*(const|noexcept|override|final|mutable|->.*|:.*)?\s*(const|override|noexcept|\s)*\{\s*$)"));
   static const QRegularExpression control(QStringLiteral(R"(^\s*(if|for|while|switch|catch|else|do|return|struct|class|enum|namespace|union)\b)"));
+  static const QRegularExpression rawStart(QStringLiteral("(^|[^A-Za-z0-9_])R\""));  // and not the end of "EUR"
   QVector<Function> found;
   int depth = 0, functionDepth = -1;
   bool inRaw = false;
@@ -55,7 +56,7 @@ QVector<Function> functionsOf(const Source& source) {
   for (int i = 0; i < source.lines.size(); ++i) {
     const QString& text = source.lines[i];
     if (inRaw) { inRaw = !text.contains(QLatin1String(")\"")) && !text.contains(QLatin1String(")json\"")); continue; }
-    if (text.contains(QLatin1String("R\"")) && !text.contains(QLatin1String(")\"")) && !text.contains(QLatin1String(")re\""))) { inRaw = true; continue; }
+    if (text.contains(rawStart) && !text.contains(QLatin1String(")\"")) && !text.contains(QLatin1String(")re\""))) { inRaw = true; continue; }
     const QString code = codeOf(text);
     if (functionDepth < 0 && code.contains(opens) && !code.contains(control)) {
       current = {code.trimmed().left(60), i + 1, 0};
