@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "engine/device/cpu/cpu_device.h"
@@ -19,6 +20,8 @@ constexpr double kLimit = 1e-9;
 class Checker {
  public:
   Checker(const Kernels& kernels, int threads) : fast_(kernels, threads), slow_(scalar_kernels(), threads) {}
+  void add(std::vector<SelfCheck> checks) { std::move(checks.begin(), checks.end(), std::back_inserter(checks_)); }
+  CpuDevice& device() { return fast_; }
   std::vector<SelfCheck> take() { return std::move(checks_); }
 
   // compute(device) returns the op's result; it is called once per table.
@@ -266,6 +269,7 @@ std::vector<SelfCheck> self_check_cpu(const CpuOptions& options) {
   cpu::check_rows(checker);
   cpu::check_attention(checker);
   cpu::check_moe(checker);
+  checker.add(cpu::check_recurrent(checker.device()));
   return checker.take();
 }
 

@@ -7,6 +7,8 @@
 
 namespace tg::cpu {
 
+class CpuDevice;
+
 // The same numbers on every machine (splitmix64).
 class Random {
  public:
@@ -25,5 +27,8 @@ std::vector<std::byte> make_weight(Format format, int rows, int cols, Payload pa
 
 // Normalised mean square error; infinite where one is not finite and the other is.
 double nmse(const std::vector<float>& value, const std::vector<float>& reference);
+
+// Gated delta net and short convolution against formulas in double.
+std::vector<SelfCheck> check_recurrent(CpuDevice& device);
 
 }  // namespace tg::cpu
