@@ -54,6 +54,9 @@ class Engine {
 
   // Expected wait before sending `prompt` in `sequence`. Unset times: not measured yet. Never waits for a running step.
   virtual Prediction predict(const ModelHandle& model, const std::string& sequence, const std::vector<TokenId>& prompt) const = 0;
+  // The same from counts alone, by what earlier runs measured: the model need not be loaded. CACHED tokens are held, DISK_BYTES of them in a
+  // snapshot; BACKEND empty: any.
+  virtual Expectation expect(const std::string& fingerprint, const std::string& backend, int cached, int fresh, std::uint64_t disk_bytes) const = 0;
 };
 
 }  // namespace tg

@@ -44,6 +44,8 @@ struct CacheState {
 struct CacheBudget { std::uint64_t gpu = 0, ram = 0, disk = 0; };
 struct CacheEvent { std::int64_t at_ms = 0; std::string sequence, movement, reason; };
 
+// Of a model that need not be loaded. Unset: not measured on this machine. The load comes on top.
+struct Expectation { std::optional<double> ttft_ms, load_ms; };
 struct Prediction { int cached = 0, fresh = 0; Tier tier = Tier::none; std::optional<double> ttft_ms, low_ms, high_ms; };
 
 }  // namespace tg

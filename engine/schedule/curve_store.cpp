@@ -33,6 +33,9 @@ void CurveStore::parse(const std::string& text) {
   if (const auto limits = all.find("limits"); limits != all.end() && limits->is_object())
     for (const auto& [device, value] : limits->items())
       if (value.is_object()) limits_[device] = {number(value, "read_gb_per_s"), number(value, "int8_gop_per_s"), number(value, "f32_gop_per_s")};
+  if (const auto loads = all.find("loads"); loads != all.end() && loads->is_object())
+    for (const auto& [fingerprint, value] : loads->items())
+      if (value.is_number() && value.get<double>() >= 0) loads_[fingerprint] = value.get<double>();
   restore_bytes_ = number(all, "restore_bytes");
   restore_time_ = number(all, "restore_ms");
 }
@@ -40,6 +43,14 @@ void CurveStore::parse(const std::string& text) {
 std::optional<PrefillCurve> CurveStore::curve(const std::string& key) const {
   const auto found = curves_.find(key);
   return found == curves_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<PrefillCurve> CurveStore::curve_of(const std::string& fingerprint, const std::string& backend) const {
+  const std::string start = fingerprint + "|" + (backend.empty() ? "" : backend + "|");  // PageKey::text() begins so
+  const PrefillCurve* best = nullptr;
+  for (auto it = curves_.lower_bound(start); it != curves_.end() && it->first.starts_with(start); ++it)
+    if (!best || it->second.samples() > best->samples()) best = &it->second;
+  return best ? std::optional(*best) : std::nullopt;
 }
 
 void CurveStore::set_curve(const std::string& key, const PrefillCurve& curve) {
@@ -58,6 +69,16 @@ void CurveStore::set_limits(const std::string& device, const DeviceLimits& limit
   changed_ = true;
 }
 
+std::optional<double> CurveStore::load_ms(const std::string& fingerprint) const {
+  const auto found = loads_.find(fingerprint);
+  return found == loads_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void CurveStore::set_load_ms(const std::string& fingerprint, double ms) {
+  loads_[fingerprint] = ms;
+  changed_ = true;
+}
+
 void CurveStore::add_restore(double bytes, double ms) {
   restore_bytes_ = restore_bytes_ * kFading + bytes;
   restore_time_ = restore_time_ * kFading + ms;
@@ -73,8 +94,9 @@ std::optional<double> CurveStore::restore_ms(double bytes) const {
 std::optional<std::string> CurveStore::changed_text() {
   if (!changed_ || file_.empty()) return std::nullopt;
   changed_ = false;
-  Json all = {{"version", 1}, {"restore_bytes", restore_bytes_}, {"restore_ms", restore_time_}, {"curves", Json::object()}, {"limits", Json::object()}};
+  Json all = {{"version", 1}, {"restore_bytes", restore_bytes_}, {"restore_ms", restore_time_}, {"curves", Json::object()}, {"limits", Json::object()}, {"loads", Json::object()}};
   for (const auto& [key, curve] : curves_) all["curves"][key] = curve.to_text();
+  for (const auto& [fingerprint, ms] : loads_) all["loads"][fingerprint] = ms;
   for (const auto& [device, l] : limits_)
     all["limits"][device] = {{"read_gb_per_s", l.read_gb_per_s}, {"int8_gop_per_s", l.int8_gop_per_s}, {"f32_gop_per_s", l.f32_gop_per_s}};
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

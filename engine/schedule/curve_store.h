@@ -16,9 +16,13 @@ class CurveStore {
   bool kept() const { return !file_.empty(); }
 
   std::optional<PrefillCurve> curve(const std::string& key) const;
+  // The best known curve of this model, with whatever kernels and threads; BACKEND empty: any.
+  std::optional<PrefillCurve> curve_of(const std::string& fingerprint, const std::string& backend) const;
   void set_curve(const std::string& key, const PrefillCurve& curve);
   std::optional<DeviceLimits> limits(const std::string& device) const;
   void set_limits(const std::string& device, const DeviceLimits& limits);
+  std::optional<double> load_ms(const std::string& fingerprint) const;  // of the last load
+  void set_load_ms(const std::string& fingerprint, double ms);
   void add_restore(double bytes, double ms);
   std::optional<double> restore_ms(double bytes) const;
   // The file's new content, when something changed since the last call.
@@ -30,6 +34,7 @@ class CurveStore {
   std::string file_;
   std::map<std::string, PrefillCurve> curves_;
   std::map<std::string, DeviceLimits> limits_;
+  std::map<std::string, double> loads_;
   double restore_bytes_ = 0, restore_time_ = 0;  // fading sums
   bool changed_ = false;
 };

@@ -51,6 +51,10 @@ class EngineImpl : public Engine {
     return scheduler_.predict(model, prompt);
   }
 
+  Expectation expect(const std::string& fingerprint, const std::string& backend, int cached, int fresh, std::uint64_t disk_bytes) const override {
+    return scheduler_.expect(fingerprint, backend, cached, fresh, disk_bytes);
+  }
+
  private:
   ModelLoader loader_;
   KvCache cache_;

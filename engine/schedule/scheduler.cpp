@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxActive = 16;           // turns at once; further ones wait their turn
 constexpr std::size_t kRestoreSlice = 64U << 20U;  // bytes read from disk between two steps: about 30 ms
+constexpr int kUsualChunk = 512;                 // rows of a step, where no loaded model says better
 constexpr auto kIdleBeforeLimits = std::chrono::seconds(3);
 
 }  // namespace
@@ -32,6 +33,7 @@ void Scheduler::add_model(std::unique_ptr<ModelRuntime> runtime) {
   cache_.open(runtime->key, runtime->layout(), runtime->memory);
   const std::lock_guard lock(mutex_);
   if (const auto curve = curves_.curve(runtime->curve_key())) runtime->curve = *curve;
+  curves_.set_load_ms(runtime->info->fingerprint, runtime->info->load_ms);
   models_.push_back(std::move(runtime));
 }
 
@@ -120,6 +122,17 @@ Prediction Scheduler::predict(const ModelHandle& model, const std::vector<TokenI
   p.low_ms = *p.ttft_ms * (1 - std::min(off, 0.9));
   p.high_ms = *p.ttft_ms * (1 + off);
   return p;
+}
+
+Expectation Scheduler::expect(const std::string& fingerprint, const std::string& backend, int cached, int fresh, std::uint64_t disk_bytes) const {
+  const std::lock_guard lock(mutex_);
+  Expectation out;
+  out.load_ms = curves_.load_ms(fingerprint);
+  const auto curve = curves_.curve_of(fingerprint, backend);
+  const auto restore = curves_.restore_ms(static_cast<double>(disk_bytes));
+  const auto read = curve ? curve->predict(fresh, cached, kUsualChunk) : std::nullopt;
+  if (restore && read) out.ttft_ms = *restore + *read;
+  return out;
 }
 
 // ---- the worker

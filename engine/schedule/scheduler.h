@@ -33,6 +33,7 @@ class Scheduler {
   // Runs JOB on the worker once no turn of SEQUENCE is left.
   void when_idle(const std::string& sequence, std::function<void()> job);
   Prediction predict(const ModelHandle& model, const std::vector<TokenId>& prompt) const;
+  Expectation expect(const std::string& fingerprint, const std::string& backend, int cached, int fresh, std::uint64_t disk_bytes) const;
 
  private:
   struct Step;
