@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
 #include "engine/chat_template/runtime.h"

@@ -28,7 +28,7 @@ class FakeTokenizer final : public Tokenizer {
 
   std::string piece(TokenId id, bool special) const override {
     if (id < 256) return std::string(1, static_cast<char>(id));
-    if (id < 1000) return pieces()[static_cast<std::size_t>(id - 256)];
+    if (id < 1000) return is_piece(id) ? pieces()[static_cast<std::size_t>(id - 256)] : std::string();
     return special ? control_[static_cast<std::size_t>(id - 1000)] : std::string();
   }
 
@@ -40,7 +40,8 @@ class FakeTokenizer final : public Tokenizer {
 
   int vocab_size() const override { return 1000 + static_cast<int>(control_.size()); }
   TokenKind kind(TokenId id) const override {
-    return id < 256 ? TokenKind::byte : (id < 1000 ? TokenKind::normal : TokenKind::control);
+    if (id >= 256 && id < 1000) return is_piece(id) ? TokenKind::normal : TokenKind::unused;
+    return id < 256 ? TokenKind::byte : TokenKind::control;
   }
   TokenId bos() const override { return bos_.empty() ? -1 : find(bos_); }
   TokenId eos() const override { return eog_.empty() ? -1 : find(eog_.front()); }
@@ -63,6 +64,7 @@ class FakeTokenizer final : public Tokenizer {
     static const std::vector<std::string> all{"user\nh", "assistant\n", "hello", " world", "\n\n", "ab", "bc", "<|", "|>"};
     return all;
   }
+  static bool is_piece(TokenId id) { return id >= 256 && static_cast<std::size_t>(id - 256) < pieces().size(); }
   TokenId control_at(std::string_view text) const {
     TokenId best = -1;
     for (std::size_t i = 0; i < control_.size(); ++i) {
