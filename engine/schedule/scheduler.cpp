@@ -44,7 +44,7 @@ void Scheduler::remove_model(const ModelHandle& model) {
   for (const auto& turn : queued_)
     if (turn->request.model == model) turn->stop();
   for (const auto& turn : active_)
-    if (turn->request.model == model) turn->stop();
+    if (turn->request.model == model || turn->request.speculation.draft == model) turn->stop();
   if (step_cancel_) step_cancel_->cancel();
   wake_.notify_all();
 }
@@ -114,7 +114,7 @@ Prediction Scheduler::predict(const ModelHandle& model, const std::vector<TokenI
   p.fresh = static_cast<int>(prompt.size()) - p.cached;
   p.tier = outlook.tier;
   const auto restore = curves_.restore_ms(static_cast<double>(outlook.disk_bytes));
-  const int chunk = runtime.chunk > 0 ? runtime.chunk : runtime.largest_step > 0 ? runtime.largest_step : runtime.forward->max_rows();
+  const int chunk = std::min(runtime.chunk > 0 ? runtime.chunk : alone_rows(runtime, p.cached + p.fresh / 2), runtime.forward->max_rows());
   const auto read = runtime.curve.predict(p.fresh, p.cached, chunk);
   if (!restore || !read) return p;
   p.ttft_ms = *restore + *read;
@@ -234,27 +234,42 @@ void Scheduler::admit(std::unique_lock<std::mutex>& lock) {
       continue;
     }
     queued_.erase(queued_.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto found = std::find_if(models_.begin(), models_.end(), [&](const auto& m) { return m->info == request.model && !m->closing; });
-    const auto n = static_cast<int>(request.prompt.ids.size());
-    if (found == models_.end()) {
-      turn->end(FinishReason::error, make_error(ErrorCode::bad_argument, "The model is not loaded."));
-    } else if (n == 0) {
-      turn->end(FinishReason::error, make_error(ErrorCode::bad_argument, "The prompt is empty."));
-    } else if (n >= (*found)->info->context) {
-      turn->end(FinishReason::error, make_error(ErrorCode::does_not_fit, "The prompt has " + std::to_string(n) + " tokens, and the context holds " +
-                                                                             std::to_string((*found)->info->context) + "."));
-    } else if (std::any_of(request.prompt.ids.begin(), request.prompt.ids.end(), [&](TokenId id) { return id < 0 || id >= (*found)->info->description.vocab; })) {
-      turn->end(FinishReason::error, make_error(ErrorCode::bad_argument, "The prompt has a token that the model does not know."));
-    } else {
-      active_.push_back(turn);
-      ModelRuntime& runtime = **found;
-      lock.unlock();
-      turn->admit(runtime, cache_);
-      lock.lock();
+    if (Error error = refusal(request); !error.message.empty()) {
+      turn->end(FinishReason::error, std::move(error));
+      finish(turn, lock);
       continue;
     }
-    finish(turn, lock);
+    active_.push_back(turn);
+    ModelRuntime& runtime = *find_model(request.model);
+    ModelRuntime* draft = request.speculation.kind == SpeculationOptions::Kind::draft ? find_model(request.speculation.draft) : nullptr;
+    lock.unlock();
+    turn->admit(runtime, cache_);
+    if (draft != nullptr) turn->drafter = std::make_unique<DraftModel>(*draft, cache_, request.prompt.ids);
+    lock.lock();
   }
+}
+
+ModelRuntime* Scheduler::find_model(const ModelHandle& model) const {
+  const auto found = std::find_if(models_.begin(), models_.end(), [&](const auto& m) { return m->info == model && !m->closing; });
+  return found == models_.end() ? nullptr : found->get();
+}
+
+Error Scheduler::refusal(const TurnRequest& request) const {
+  const ModelRuntime* runtime = find_model(request.model);
+  const auto refuse = [](std::string why) { return make_error(ErrorCode::bad_argument, std::move(why)); };
+  if (runtime == nullptr) return refuse("The model is not loaded.");
+  const auto n = static_cast<int>(request.prompt.ids.size());
+  const int vocab = runtime->info->description.vocab;
+  if (n == 0) return refuse("The prompt is empty.");
+  if (n >= runtime->info->context)
+    return make_error(ErrorCode::does_not_fit, "The prompt has " + std::to_string(n) + " tokens, and the context holds " + std::to_string(runtime->info->context) + ".");
+  if (std::any_of(request.prompt.ids.begin(), request.prompt.ids.end(), [&](TokenId id) { return id < 0 || id >= vocab; }))
+    return refuse("The prompt has a token that the model does not know.");
+  if (request.speculation.kind != SpeculationOptions::Kind::draft) return {};
+  const ModelRuntime* draft = find_model(request.speculation.draft);
+  if (draft == nullptr) return refuse("The draft model is not loaded.");
+  if (draft->info->description.vocab != vocab) return refuse("The draft model has another vocabulary than the model.");
+  return {};
 }
 
 void Scheduler::tell_queue(std::unique_lock<std::mutex>& lock) {
@@ -289,7 +304,9 @@ void Scheduler::run_jobs(std::unique_lock<std::mutex>& lock) {
 void Scheduler::unload_closed(std::unique_lock<std::mutex>& lock) {
   for (std::size_t i = 0; i < models_.size();) {
     const ModelRuntime* runtime = models_[i].get();
-    const bool used = std::any_of(active_.begin(), active_.end(), [&](const auto& turn) { return turn->runtime == runtime; });
+    const bool used = std::any_of(active_.begin(), active_.end(), [&](const auto& turn) {
+      return turn->runtime == runtime || (turn->drafter && turn->drafter->runtime() == runtime);
+    });
     if (!runtime->closing || used) {
       ++i;
       continue;

@@ -41,6 +41,8 @@ class Scheduler {
   bool tidy(std::unique_lock<std::mutex>& lock);  // ends, unloads, admits; false: asked to stop
   void end_stopped(std::unique_lock<std::mutex>& lock);
   void admit(std::unique_lock<std::mutex>& lock);
+  ModelRuntime* find_model(const ModelHandle& model) const;   // null: not loaded, or on its way out
+  Error refusal(const TurnRequest& request) const;            // empty message: the turn can run
   void finish(std::shared_ptr<Turn> turn, std::unique_lock<std::mutex>& lock);
   void unload_closed(std::unique_lock<std::mutex>& lock);
   void run_jobs(std::unique_lock<std::mutex>& lock);
@@ -48,7 +50,9 @@ class Scheduler {
   void fill_percent(const Turn& turn, TurnReport& report) const;
   bool restore_slice(std::unique_lock<std::mutex>& lock);
   ModelRuntime* next_model();
+  void make_drafts(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
   void collect(ModelRuntime& runtime, Step& step);
+  int alone_rows(const ModelRuntime& runtime, int depth) const;
   int chunk_rows(const ModelRuntime& runtime, const Turn& turn, bool others_write) const;
   void run_step(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
   void take_results(ModelRuntime& runtime, Step& step, const Status& status, double ms, const StepCounters& counters);

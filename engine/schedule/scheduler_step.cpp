@@ -8,7 +8,7 @@ namespace tg {
 namespace {
 
 // A chunk alone may take as long as progress reports and a stop allow; beside writing chats it bounds the gap between their tokens.
-constexpr double kChunkAlone = 150, kChunkBesideOthers = 60;  // ms
+constexpr double kChunkAlone = 250, kChunkBesideOthers = 60;  // ms
 constexpr int kFirstChunk = 32;       // rows, before anything is measured
 constexpr int kGrowth = 4;            // a chunk is at most so many times the longest measured one
 constexpr int kRowTile = 16;          // rows that kernels take together
@@ -46,15 +46,32 @@ ModelRuntime* Scheduler::next_model() {
   return nullptr;
 }
 
+// Rows of a chunk at DEPTH when nobody writes.
+int Scheduler::alone_rows(const ModelRuntime& runtime, int depth) const {
+  const int rows = runtime.curve.rows_within(kChunkAlone, depth).value_or(kFirstChunk);
+  return std::max(rows, kRowTile) / kRowTile * kRowTile;
+}
+
 int Scheduler::chunk_rows(const ModelRuntime& runtime, const Turn& turn, bool others_write) const {
   if (runtime.chunk > 0) return runtime.chunk;
   const int depth = turn.lease->tokens();
-  const auto fitting = runtime.curve.rows_within(others_write ? kChunkBesideOthers : kChunkAlone, depth);
-  int rows = fitting.value_or(kFirstChunk);
+  int rows = others_write ? runtime.curve.rows_within(kChunkBesideOthers, depth).value_or(kFirstChunk) : alone_rows(runtime, depth);
   rows = std::min(rows, runtime.largest_step > 0 ? runtime.largest_step * kGrowth : kFirstChunk);
   rows = std::max(rows, kRowTile) / kRowTile * kRowTile;
   const int left = static_cast<int>(turn.request.prompt.ids.size()) - depth;
   return left <= rows + rows / 4 ? left : rows;  // no tiny last chunk
+}
+
+// Second models propose before the step; with many writing turns the batch is full without drafts.
+void Scheduler::make_drafts(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
+  std::vector<std::shared_ptr<Turn>> writers;
+  for (const auto& turn : active_)
+    if (turn->runtime == &runtime && turn->phase == Turn::Phase::writing && !turn->finished() && !turn->stop_wanted()) writers.push_back(turn);
+  if (writers.size() > kMaxDraftingTurns) return;
+  lock.unlock();
+  for (const auto& turn : writers)
+    if (turn->drafter) turn->ask_drafter(runtime.forward->max_rows() / 2);
+  lock.lock();
 }
 
 void Scheduler::collect(ModelRuntime& runtime, Step& step) {
@@ -82,6 +99,7 @@ void Scheduler::collect(ModelRuntime& runtime, Step& step) {
 }
 
 void Scheduler::run_step(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
+  make_drafts(runtime, lock);
   Step step;
   collect(runtime, step);
   if (step.turns.empty()) return;

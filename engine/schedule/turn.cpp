@@ -98,17 +98,32 @@ std::vector<TokenId> Turn::chunk(int end) const {
   return {ids.begin() + lease->tokens(), ids.begin() + end};
 }
 
-std::vector<TokenId> Turn::decode_rows(int max_rows) const {
-  std::vector<TokenId> rows{next};
-  if (request.speculation.kind != SpeculationOptions::Kind::ngram || !forced_.empty()) return rows;
+// Drafts end where the turn, the window or the thinking budget does.
+int Turn::most_drafts(int max_rows) const {
+  if (!forced_.empty()) return 0;
   const int n = prompt_size() + static_cast<int>(output_.size());
   int most = std::min({request.speculation.max_draft, max_rows - 1, request.max_tokens - static_cast<int>(output_.size()) - 1, runtime->info->context - n - 1});
   if (stream_->thinking() && request.thinking.budget >= 0) most = std::min(most, request.thinking.budget - stream_->thinking_tokens() - 1);
-  if (most <= 0) return rows;
-  std::vector<TokenId> history = request.prompt.ids;
-  history.insert(history.end(), output_.begin(), output_.end());
-  const std::vector<TokenId> draft = ngram_draft(history, most);
-  rows.insert(rows.end(), draft.begin(), draft.end());
+  return std::max(most, 0);
+}
+
+std::vector<TokenId> Turn::text() const {
+  std::vector<TokenId> all = request.prompt.ids;
+  all.insert(all.end(), output_.begin(), output_.end());
+  return all;
+}
+
+void Turn::ask_drafter(int max_rows) {
+  if (const int most = most_drafts(max_rows); most > 0) proposed_ = drafter->propose(text(), most);
+}
+
+std::vector<TokenId> Turn::decode_rows(int max_rows) const {
+  std::vector<TokenId> rows{next};
+  if (request.speculation.kind == SpeculationOptions::Kind::off) return rows;
+  const int most = most_drafts(max_rows);
+  if (most == 0) return rows;
+  const std::vector<TokenId> draft = drafter ? proposed_ : request.speculation.kind == SpeculationOptions::Kind::ngram ? ngram_draft(text(), most) : std::vector<TokenId>{};
+  rows.insert(rows.end(), draft.begin(), draft.begin() + std::min(static_cast<std::ptrdiff_t>(draft.size()), static_cast<std::ptrdiff_t>(most)));
   return rows;
 }
 
@@ -149,6 +164,7 @@ void Turn::tell_progress(Clock::time_point now) {
 
 int Turn::was_written(std::span<const TokenId> rows, std::span<float> logits, int vocab) {
   int kept = 1;
+  proposed_.clear();
   if (phase == Phase::writing) drafted_ += static_cast<int>(rows.size()) - 1;
   for (std::size_t i = 0;; ++i) {
     const std::span<float> row = logits.subspan(i * zu(vocab), zu(vocab));

@@ -12,6 +12,7 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/measure/limits.h"
 #include "engine/schedule/answer_stream.h"
+#include "engine/schedule/draft_model.h"
 #include "engine/schedule/model_runtime.h"
 #include "engine/schedule/turn_listener.h"
 #include "engine/schedule/turn_types.h"
@@ -42,6 +43,7 @@ class Turn {
   bool ends_prompt(int end) const { return end == prompt_size(); }
   // The tokens of the next decode rows: the last token, and drafts behind it.
   std::vector<TokenId> decode_rows(int max_rows) const;
+  void ask_drafter(int max_rows);      // its draft is part of the next decode_rows()
   void count_read(const PhaseWork& work);
   void count_write(const PhaseWork& work, int sequences);
   void was_read(KvCache& cache, int end);  // the chunk up to END was computed
@@ -61,6 +63,7 @@ class Turn {
   std::shared_ptr<TurnListener> listener;
   ModelRuntime* runtime = nullptr;     // from admit() on
   std::unique_ptr<CacheLease> lease;
+  std::unique_ptr<DraftModel> drafter; // speculation by a second model
   Phase phase = Phase::queued;
   int queue_position = -1;             // as last told
   int stop_after_read = 0, stop_after_written = 0;  // 0: not asked for
@@ -71,6 +74,8 @@ class Turn {
  private:
   int prompt_size() const { return static_cast<int>(request.prompt.ids.size()); }
   void take(TokenId id, bool forced);
+  int most_drafts(int max_rows) const;
+  std::vector<TokenId> text() const;   // prompt and answer so far
   void show(const std::vector<AnswerStream::Piece>& pieces, TokenId id);
   void force_closing();
   void find_texts(CacheReport& report) const;
@@ -82,6 +87,7 @@ class Turn {
   std::vector<TokenId> output_;
   std::vector<TokenId> forced_;        // closing tokens of a spent thinking budget, next one last
   bool budget_spent_ = false;
+  std::vector<TokenId> proposed_;      // by the drafter
   std::vector<float> last_logits_;
   std::optional<FinishReason> finish_;
   Error error_;

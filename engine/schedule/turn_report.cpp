@@ -96,6 +96,7 @@ TurnReport Turn::report(KvCache& cache) {
   }
   r.restore_ms = restore_ms_;
   r.passes = passes_;
+  drafter.reset();
   if (lease) {
     r.input_cached = lease->cached();
     r.kv_tokens = lease->tokens();

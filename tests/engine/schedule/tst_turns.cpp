@@ -258,6 +258,46 @@ class TestTurns : public QObject {
     }
   }
 
+  void aDraftModelChangesNothing_data() { kinds(); }
+  void aDraftModelChangesNothing() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    FakeOptions fake = options_of(window, recurrent);
+    const auto small = fake_loader(options_of(100, false)), same = fake_loader(fake);
+    // "draft" answers unlike the target (no draft is met), "model" and "twin" alike (all are).
+    const auto engine = make_engine({}, [&](const std::string& path, const LoadOptions& load, const auto& progress, const CancelToken& cancel) {
+      return path == "draft" ? small(path, load, progress, cancel) : same(path, load, progress, cancel);
+    });
+    const ModelHandle model = *engine->load("model", {}, {}, {});
+    const auto run = [&](const ModelHandle& draft, float temperature) {
+      TurnRequest r;
+      r.model = model;
+      r.sequence = "a";
+      r.prompt.ids = tokens(400, 31);
+      r.max_tokens = 60;
+      r.ignore_eos = r.logits_sha = true;
+      r.use_cache = false;
+      r.sampling.temperature = temperature;
+      r.sampling.seed = 5;
+      if (draft) r.speculation = {SpeculationOptions::Kind::draft, draft, 5};
+      auto waiter = std::make_shared<Waiter>();
+      engine->submit(std::move(r), waiter);
+      return waiter->wait();
+    };
+    const ModelHandle draft = *engine->load("draft", {}, {}, {}), twin = *engine->load("twin", {}, {}, {});
+    for (const float temperature : {0.0F, 1.0F}) {
+      const TurnReport plain = run(nullptr, temperature), drafted = run(draft, temperature), twinned = run(twin, temperature);
+      same_answer(drafted, plain);
+      same_answer(twinned, plain);
+      QVERIFY(drafted.drafted > 0);
+      if (temperature > 0 || recurrent) continue;
+      QVERIFY(twinned.accepted > 30);
+      QVERIFY(twinned.accepted >= twinned.drafted - 5);
+    }
+    engine->unload(draft);
+    QCOMPARE(run(draft, 0).finish_reason, FinishReason::error);
+  }
+
   void endOfTextIsCountedNotShown() {
     const FakeEngine e;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {

@@ -1,0 +1,34 @@
+// Drafts for speculative decoding by a second, smaller model of the same vocabulary. It follows the text of a turn in pages of its own and
+// proposes its most likely continuation; whatever it proposes, the answer stays the target's.
+// Thread: the worker's; one object belongs to one turn.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cache/kv_cache.h"
+#include "engine/schedule/model_runtime.h"
+
+namespace tg {
+
+class DraftModel {
+ public:
+  // PROMPT of the turn; RUNTIME and CACHE outlive the object.
+  DraftModel(ModelRuntime& runtime, KvCache& cache, std::span<const TokenId> prompt);
+  ~DraftModel();
+
+  const ModelRuntime* runtime() const { return &runtime_; }
+  // At most N tokens after TEXT. Reads at most one chunk of what it does not know of TEXT yet; empty while it is still behind, where the
+  // window is full, and for recurrent models, whose state cannot be taken back.
+  std::vector<TokenId> propose(std::span<const TokenId> text, int n);
+
+ private:
+  bool run(std::span<const TokenId> tokens, int position, bool wants_logits);
+  ModelRuntime& runtime_;
+  KvCache& cache_;
+  std::unique_ptr<CacheLease> lease_;
+  std::vector<float> logits_;
+  bool failed_ = false;
+};
+
+}  // namespace tg
