@@ -54,7 +54,12 @@ void AxisChart::paintEvent(QPaintEvent*) {
   const QFont small = captionFont(font());
   const QFontMetricsF metrics(small);
   painter.setFont(small);
-  for (int i = 0; i <= 2; ++i) {
+  const QString nothing = emptyText();
+  if (!nothing.isEmpty()) {
+    painter.setPen(color(Role::Muted));
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, nothing);
+  }
+  for (int i = 0; i <= 2 && nothing.isEmpty(); ++i) {
     const double value = yMax_ * i / 2, y = std::round(toY(value, plot)) + 0.5;
     painter.setPen(color(i == 0 ? Role::ControlBorder : Role::Border));
     painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
@@ -62,7 +67,8 @@ void AxisChart::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(0, y - metrics.height() / 2, plot.left() - 5, metrics.height()), Qt::AlignRight | Qt::AlignVCenter, yLabel(value));
   }
   qreal used = -1e9;
-  for (double tick : xTicks()) {
+  painter.setPen(color(Role::Muted));
+  for (double tick : nothing.isEmpty() ? xTicks() : QVector<double>()) {
     const QString label = format::count(qRound64(tick));
     const qreal w = metrics.horizontalAdvance(label), x = qBound(plot.left(), toX(tick, plot) - w / 2, qreal(width()) - w);
     if (x < used + 6) continue;
@@ -71,7 +77,7 @@ void AxisChart::paintEvent(QPaintEvent*) {
   }
   painter.save();
   painter.setClipRect(plot.adjusted(0, -2, 1, 1));
-  paintPlot(painter, plot);
+  if (nothing.isEmpty()) paintPlot(painter, plot);
   painter.restore();
   if (cross_ >= 0) {
     painter.setPen(QPen(color(Role::Accent), 1));

@@ -28,6 +28,7 @@ class AxisChart : public QWidget {
   virtual void paintPlot(QPainter& painter, const QRectF& plot) = 0;
   virtual QVector<double> xTicks() const;
   virtual QString yLabel(double value) const;
+  virtual QString emptyText() const { return {}; }  // instead of a chart when there is nothing to draw
   QRectF plotRect() const;
   double toX(double position, const QRectF& plot) const;
   double toY(double value, const QRectF& plot) const;

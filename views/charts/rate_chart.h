@@ -23,6 +23,7 @@ class RateChart : public AxisChart {
  protected:
   void paintPlot(QPainter& painter, const QRectF& plot) override;
   QVector<double> xTicks() const override;
+  QString emptyText() const override { return data_.curve.isEmpty() ? tr("The speed over this answer was not recorded.") : QString(); }
 
  private:
   double positionOf(qsizetype sample) const;

@@ -28,6 +28,16 @@ QString tierIcon(ChatTier tier) {
   }
 }
 
+QString stateName(TurnState state) {
+  switch (state) {
+    case TurnState::Queued: return u"queued"_s;
+    case TurnState::Loading: return u"loading"_s;
+    case TurnState::Reading: return u"reading"_s;
+    case TurnState::Writing: return u"writing"_s;
+    default: return {};
+  }
+}
+
 QString tierSentence(const ChatInfo& c) {
   const QString t = format::expectedTime(c.waitMs);
   switch (c.tier) {
@@ -133,13 +143,23 @@ void ChatHeader::refresh() {
 }
 
 void ChatHeader::setLive(const std::optional<LiveTurn>& live) {
-  state_->setVisible(live.has_value());
-  if (!live) return;
+  if (!live) {
+    if (!state_->isHidden()) say(tr("The answer has ended."));
+    state_->setProperty("turnState", QString());
+    state_->hide();
+    return;
+  }
   const QString word = stateWord(*live);
-  if (state_->text() == word) return;
   state_->setText(word);
-  state_->setAccessibleName(word);
-  state_->setProperty("turnState", word);
+  state_->setProperty("turnState", stateName(live->state));
+  state_->show();
+  // A long read speaks at each quarter, everything else when its word changes.
+  const int quarter = live->state == TurnState::Reading && live->readTotal > 0 ? live->readDone * 4 / live->readTotal : 0;
+  say(quarter > 0 ? tr("%1, %2 percent").arg(word).arg(quarter * 25) : word);
+}
+
+void ChatHeader::say(const QString& sentence) {
+  if (state_->accessibleName() != sentence) state_->setAccessibleName(sentence);  // tells the screen reader
 }
 
 void ChatHeader::editTitle() {

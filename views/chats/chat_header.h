@@ -28,6 +28,7 @@ class ChatHeader : public QFrame {
   void modelChosen(const QString& path);
 
  private:
+  void say(const QString& sentence);
   void fillModelMenu();
   void fillTierMenu();
   Application& app_;

@@ -25,6 +25,10 @@ QString chatSecondLine(const ChatInfo& c, const std::optional<LiveTurn>& live) {
   }
   if (c.activity == u"stopped"_s) return ChatListModel::tr("stopped");
   if (c.activity == u"error"_s) return ChatListModel::tr("error");
+  if (!c.modelLoaded) {
+    const QString wait = format::expectedTime(c.waitMs);
+    return c.loadMs ? ChatListModel::tr("not loaded · %1 + load %2").arg(wait, format::expectedTime(c.loadMs)) : ChatListModel::tr("not loaded · %1").arg(wait);
+  }
   QStringList parts{tierWord(c.tier), format::expectedTime(c.waitMs)};
   if (c.tier == ChatTier::Cold) {
     parts << (c.tokensToRead > 0 ? ChatListModel::tr("%1 to read").arg(tokens(c.tokensToRead)) : tokens(0));

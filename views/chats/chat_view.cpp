@@ -119,7 +119,10 @@ void ChatView::connectService() {
     updateOverlays();
   });
   connect(&service_, &ChatService::messageChanged, this, [this](const QString& id, const MessageInfo& m) {
-    if (id == chatId_) model_->changeMessage(m);
+    if (id != chatId_) return;
+    model_->changeMessage(m);
+    // Its speed curve came from the disk.
+    if (popover_->isVisible() && m.record && m.id == popover_->shownMessage()) popover_->showRecord(*m.record, service_.messages(chatId_));
   });
   connect(&service_, &ChatService::turnStarted, this, [this](const QString& id) {
     if (id == chatId_) startPolling();

@@ -149,7 +149,8 @@ void ChatView::updateStateStrip() {
   const bool cut = state == TurnState::Stopped || state == TurnState::Length, error = state == TurnState::Error, recovered = state == TurnState::Recovered;
   strip_->setVisible(cut || error || recovered || state == TurnState::ContextFull);
   if (strip_->isHidden()) return;
-  stripText_->setText(stateSentence(*model_->messages().last()));
+  // The transcript says the others where they arose.
+  stripText_->setText(state == TurnState::Stopped ? stateSentence(*model_->messages().last()) : QString());
   continue_->setVisible(cut || recovered);
   regenerate_->setVisible(cut || state == TurnState::ContextFull);
   retry_->setVisible(error);
@@ -239,6 +240,7 @@ void ChatView::togglePopover() {
       if (r.turn == currentTurn_ && r.message->record) record = &*r.message->record;
     }
     if (!record) return;
+    if (record->rateCurve.isEmpty() && record->output.value_or(0) > 0) service_.loadCurve(chatId_, record->messageId);
     popover_->showRecord(*record, service_.messages(chatId_));
   }
   popover_->show();

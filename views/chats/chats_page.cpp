@@ -155,7 +155,7 @@ void ChatsPage::undoDelete() {
 
 void ChatsPage::layoutPanels() {
   const qreal units = width() / em(font());
-  const bool drawer = units < 66, sheet = units < 94;
+  const bool drawer = units < 66 || width() < 760, sheet = units < 94;
   if (drawer != listDrawer_) {
     listDrawer_ = drawer;
     if (drawer) {

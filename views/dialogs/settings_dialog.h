@@ -8,6 +8,7 @@
 #include "app/application.h"
 #include "app/settings.h"
 
+class QFileDialog;
 class QFormLayout;
 class QLabel;
 class QLineEdit;
@@ -44,6 +45,8 @@ class SettingsDialog : public QDialog {
   void buildBudgets();
   void buildEnergy();
   void buildPrivacy();
+  void buildDataButtons(QFormLayout* form);
+  void openFileDialog(QFileDialog* dialog, const std::function<void(const QString&)>& then);
   void buildAdvanced();
   void filter(const QString& words);
   void undo();
@@ -57,6 +60,7 @@ class SettingsDialog : public QDialog {
   QPushButton* undoButton_ = nullptr;
   QVector<Row> rows_;
   QVector<QPair<Setting, QVariant>> undo_;
+  quint64 dataRequest_ = 0;
 };
 
 }  // namespace tg

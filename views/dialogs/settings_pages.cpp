@@ -1,5 +1,7 @@
 // The pages of the settings dialog: one function each, rows in reading order.
 #include <QComboBox>
+#include <QDate>
+#include <QFileDialog>
 #include <QFormLayout>
 #include <QLabel>
 #include <QListWidget>
@@ -90,6 +92,62 @@ void SettingsDialog::buildPrivacy() {
   bin->setObjectName(QStringLiteral("openBinButton"));
   connect(bin, &QPushButton::clicked, this, &SettingsDialog::recentlyDeletedRequested);
   form->addRow(bin);
+  buildDataButtons(form);
+}
+
+// Check, back up, restore: each answers with one sentence below the buttons.
+void SettingsDialog::buildDataButtons(QFormLayout* form) {
+  auto* row = new QWidget(this);
+  auto* line = new QHBoxLayout(row);
+  line->setContentsMargins(0, 0, 0, 0);
+  const auto make = [&](const QString& name, const QString& text) {
+    auto* made = new QPushButton(text, row);
+    made->setObjectName(name);
+    made->setAutoDefault(false);
+    line->addWidget(made);
+    return made;
+  };
+  auto* check = make(QStringLiteral("checkDataButton"), tr("Check the chat file"));
+  auto* backup = make(QStringLiteral("backupButton"), tr("Back up now …"));
+  auto* restore = make(QStringLiteral("restoreButton"), tr("Restore a backup …"));
+  line->addStretch(1);
+  form->addRow(row);
+  auto* answer = new QLabel(this);
+  answer->setObjectName(QStringLiteral("dataAnswer"));
+  answer->setWordWrap(true);
+  answer->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  answer->setFocusPolicy(Qt::NoFocus);
+  form->addRow(answer);
+  connect(&application_, &Application::dataAnswered, answer, [answer](const DataAnswer& said) {
+    answer->setText(said.details.isEmpty() ? said.sentence : said.sentence + QLatin1Char('\n') + said.details.mid(0, 5).join(QLatin1Char('\n')));
+  });
+  connect(check, &QPushButton::clicked, this, [this, answer] {
+    answer->setText(tr("Checking …"));
+    application_.checkData(++dataRequest_);
+  });
+  connect(backup, &QPushButton::clicked, this, [this, answer] {
+    const QString name = QStringLiteral("turnglass-%1.sqlite").arg(QDate::currentDate().toString(Qt::ISODate));
+    auto* dialog = new QFileDialog(this, tr("Back up the chats"), application_.backupFolder() + QLatin1Char('/') + name);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    openFileDialog(dialog, [this, answer](const QString& path) {
+      answer->setText(tr("Backing up …"));
+      application_.backUpData(path, ++dataRequest_);
+    });
+  });
+  connect(restore, &QPushButton::clicked, this, [this, answer] {
+    auto* dialog = new QFileDialog(this, tr("Restore a backup"), application_.backupFolder(), tr("Backups (*.sqlite *.db);;All files (*)"));
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    openFileDialog(dialog, [this, answer](const QString& path) {
+      answer->setText(tr("Checking the backup …"));
+      application_.restoreData(path, ++dataRequest_);
+    });
+  });
+}
+
+void SettingsDialog::openFileDialog(QFileDialog* dialog, const std::function<void(const QString&)>& then) {
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &QFileDialog::fileSelected, this, then);
+  dialog->open();
 }
 
 void SettingsDialog::buildAdvanced() {

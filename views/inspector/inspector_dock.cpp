@@ -23,7 +23,6 @@ InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) 
   tabs_ = new QTabWidget(this);
   tabs_->setObjectName(u"inspectorTabs"_s);
   tabs_->setAccessibleName(tr("Inspector"));
-  tabs_->setDocumentMode(true);
   tabs_->tabBar()->setAccessibleName(tr("Inspector tabs"));
   turn_ = new TurnTab(tabs_);
   tabs_->addTab(turn_, tr("Turn"));
@@ -36,6 +35,9 @@ InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) 
   tabs_->setCornerWidget(copy_);
   column->addWidget(tabs_);
   connect(view, &ChatView::currentTurnChanged, this, &InspectorDock::refresh);
+  connect(&app.chats(), &ChatService::messageChanged, this, [this](const QString& chat, const MessageInfo& m) {
+    if (chat == view_->chatId() && m.record && !m.record->rateCurve.isEmpty()) refresh();  // its speed curve came from the disk
+  });
   connect(turn_, &TurnTab::turnWanted, view, &ChatView::selectTurn);
   connect(&Theme::get(), &Theme::changed, this, &InspectorDock::refresh);
 }
@@ -47,7 +49,9 @@ void InspectorDock::refresh() {
   const QVector<MessageInfo> messages = view_->chatId().isEmpty() ? QVector<MessageInfo>() : app_.chats().messages(view_->chatId());
   for (const MessageInfo& m : messages) {
     if (m.role == u"user"_s) ++at;
-    if (at == turn && m.record) record = m.record;
+    if (at != turn || !m.record) continue;
+    record = m.record;
+    if (m.record->rateCurve.isEmpty() && m.record->output.value_or(0) > 0) app_.chats().loadCurve(view_->chatId(), m.id);
   }
   turn_->show(record, turn, turns, turn == turns && view_->isRunning());
   copy_->setEnabled(record.has_value());

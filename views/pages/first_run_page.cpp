@@ -147,6 +147,10 @@ void FirstRunPage::setDemoModel(const QString& about, const QString& refusal) {
   demoButton_->setEnabled(refusal.isEmpty());
 }
 
+void FirstRunPage::focusStart() {
+  if (demoButton_->isEnabled()) demoButton_->setFocus();
+}
+
 void FirstRunPage::setHardware(const HardwareReport& report, bool measuring) {
   hardwareText_->setText((report.cores == 1 ? tr("1 core") : tr("%1 cores").arg(report.cores)) + QStringLiteral(" · ") +
                          tr("%1 memory, %2 free").arg(format::bytes(report.memoryTotal), format::bytes(report.memoryFree)) +
@@ -166,7 +170,7 @@ void FirstRunPage::setHardware(const HardwareReport& report, bool measuring) {
 
 void FirstRunPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  if (demoButton_->isEnabled()) demoButton_->setFocus();
+  focusStart();
   if (!std::exchange(measuredOnce_, true)) QMetaObject::invokeMethod(this, &FirstRunPage::measure, Qt::QueuedConnection);
 }
 

@@ -17,6 +17,7 @@ class FirstRunPage : public QWidget {
   // DEMO: sentence about the demo model, for example its size; REFUSAL: why it cannot be used (then its card is off), empty: usable.
   explicit FirstRunPage(QWidget* parent = nullptr);
   void setDemoModel(const QString& about, const QString& refusal);
+  void focusStart();                        // the demo button, when it can be used
   void setHardware(const HardwareReport& report, bool measuring);
 
  Q_SIGNALS:

@@ -13,9 +13,12 @@
 #include "views/dialogs/quick_switcher.h"
 #include "views/dialogs/settings_dialog.h"
 #include "views/dialogs/small_dialogs.h"
+#include "views/dialogs/template_dialog.h"
+#include "views/dialogs/transfer_dialogs.h"
 #include "views/pages/first_run_page.h"
 #include "views/pages/models_page.h"
 #include "views/shell/main_window.h"
+#include "views/shell/toast.h"
 
 namespace tg {
 namespace {
@@ -43,7 +46,13 @@ const ModelInfo* modelAt(const QVector<ModelInfo>& models, const QString& path) 
 
 void describeDemo(FirstRunPage& page, const ModelCatalogue& catalogue) {
   const QVector<ModelInfo> models = catalogue.models();
-  const ModelInfo* demo = modelAt(models, catalogue.defaultModel());
+  const QString path = catalogue.defaultModel();
+  const ModelInfo* demo = modelAt(models, path);
+  if (!demo && !path.isEmpty()) {
+    // The first look at the folders is still on its way: the file is there, and it can be started with.
+    page.setDemoModel(FirstRunPage::tr("%1, %2.").arg(QFileInfo(path).completeBaseName(), format::bytes(QFileInfo(path).size())), {});
+    return;
+  }
   if (!demo) {
     page.setDemoModel({}, FirstRunPage::tr("No model is installed yet. The set-up command fetches one; or use a file you have."));
     return;
@@ -115,6 +124,28 @@ QVector<ShortcutSheet::Key> allKeys(const MainWindow& window) {
   return keys;
 }
 
+void installTransfer(MainWindow& window) {
+  ChatService& chats = window.application().chats();
+  const auto exportDialog = [&window, &chats] {
+    auto* dialog = new ExportDialog(chats, window.chatsPage()->view()->chatId(), &window);
+    QObject::connect(dialog, &ExportDialog::saved, &window, [&window](const QString& path) { window.toast()->say(ExportDialog::tr("Exported into %1.").arg(path)); });
+    return dialog;
+  };
+  window.actions().on(Act::Export, &window, [&window, exportDialog] {
+    if (!window.chatsPage()->view()->chatId().isEmpty()) opened(exportDialog());
+  });
+  window.addDialog(u"export"_s, exportDialog);
+  addDialogAction(window, Act::Import, u"import"_s, [&window, &chats] {
+    auto* dialog = new ImportDialog(chats, &window);
+    QObject::connect(dialog, &ImportDialog::done, &window, [&window](int count, const QString& first) {
+      window.toast()->say(count == 1 ? ImportDialog::tr("One chat imported.") : ImportDialog::tr("%1 chats imported.").arg(count));
+      window.showPage(0);
+      if (!first.isEmpty()) window.chatsPage()->openChat(first);
+    });
+    return dialog;
+  });
+}
+
 void installDialogs(MainWindow& window) {
   Application& app = window.application();
   addDialogAction(window, Act::Settings, u"settings"_s, [&window, &app] {
@@ -127,6 +158,7 @@ void installDialogs(MainWindow& window) {
   addDialogAction(window, Act::About, u"about"_s, [&window, &app] { return new AboutDialog(app.deviceStatus().device, &window); });
   addDialogAction(window, Act::RecentlyDeleted, u"recently-deleted"_s, [&window, &app] { return new RecentlyDeletedDialog(app.chats(), &window); });
   window.addDialog(u"overflow"_s, [&window] { return exampleOverflow(&window); });
+  window.addDialog(u"template"_s, [&window] { return exampleTemplateDialog(&window); });
   window.addDialog(u"close"_s, [&window] { return new CloseDialog(2, &window); });
   window.addNavigationAction(u"navSettings"_s, u"nav-settings"_s, QObject::tr("Settings"), Act::Settings);
 }
@@ -173,6 +205,8 @@ void installPages(MainWindow& window) {
   });
   installFirstRun(window);
   installDialogs(window);
+  installTransfer(window);
+  installTemplateChooser(window);
   installCloseQuestion(window);
   installOverflow(window);
 }

@@ -20,6 +20,7 @@
 #include "views/chats/chats_page.h"
 #include "views/composer/composer.h"
 #include "views/inspector/inspector_dock.h"
+#include "views/pages/first_run_page.h"
 #include "views/pages/install_pages.h"
 #include "views/shell/nav_rail.h"
 #include "views/shell/status_line.h"
@@ -188,7 +189,9 @@ void MainWindow::start() {
   if (!restoreGeometry(app_.settings().get(Setting::WindowGeometry).toByteArray())) resize(1280, 820);
   chats_->restoreState(app_.settings().get(Setting::SplitterState).toByteArray());
   chats_->openLastChat();
-  chats_->view()->composer()->focusEdit();
+  auto* first = chats_->view()->chatId().isEmpty() ? chats_->view()->findChild<FirstRunPage*>() : nullptr;
+  if (first) first->focusStart();
+  else chats_->view()->composer()->focusEdit();
   if (const QString notice = app_.profileNotice(); !notice.isEmpty()) chats_->view()->showError(notice, {});
 }
 
@@ -216,7 +219,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
-  rail_->setNarrow(width() < em(font()) * 66);
+  rail_->setNarrow(width() < qMax(820.0, em(font()) * 66));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

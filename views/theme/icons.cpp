@@ -45,7 +45,7 @@ class PaletteIconEngine final : public QIconEngine {
   PaletteIconEngine(const QString& name, Role role) : name_(name), role_(role) {}
 
   QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State) override {
-    return render(name_, size, color(mode == QIcon::Disabled && role_ != Role::OnAccent ? Role::Muted : role_));
+    return render(name_, size, color(mode == QIcon::Disabled ? Role::Muted : role_));
   }
   void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State state) override {
     const qreal ratio = painter->device()->devicePixelRatioF();

@@ -22,6 +22,7 @@ QPushButton[kind="primary"] { background: @accent; color: @onAccent; border: 1px
 QPushButton[kind="primary"]:disabled { background: @sunken; border-color: @border; color: @muted; }
 QPushButton[kind="primary"]:focus { border: 2px solid @text; }
 QPushButton[kind="segment"] { border-radius: 0; margin-right: -1px; padding: 0.36em 0.6em; }
+QPushButton[kind="segment"][last="true"] { margin-right: 0; }
 QPushButton[kind="segment"]:checked { background: @accent; color: @onAccent; font-weight: 600; }
 QFrame#turnPopover, QFrame#contextPopover, QFrame#rowActionBar { background: @raised; border: 1px solid @controlBorder; border-radius: 8px; }
 QFrame[kind="warning"] { background: @warnBg; border: none; border-left: 3px solid @warnText; }

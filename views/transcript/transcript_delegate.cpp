@@ -59,7 +59,7 @@ QTextDocument* TranscriptDelegate::document(int row, int viewWidth) const {
   qreal width = columnWidth(viewWidth) - 2 * padding();
   if (r.kind == RowKind::Code) width -= 2 * padding();
   if (r.kind == RowKind::Thinking) width -= padding();
-  if (r.kind == RowKind::Notice) width -= 3 * padding();
+  if (r.kind == RowKind::Notice) width -= 3.6 * padding();
   return documents_.document(r, width, r.kind == RowKind::Notice ? smallFont(font_) : font_);
 }
 
@@ -110,7 +110,7 @@ RowBoxes TranscriptDelegate::boxes(int row, int viewWidth) const {
     case RowKind::Notice:
       y = unit * 0.5;
       b.card = QRectF(left + pad, y, inner, docHeight + unit);
-      b.content = QRectF(left + 3 * pad, y + unit * 0.5, inner - 3 * pad, docHeight);
+      b.content = QRectF(left + 3.6 * pad, y + unit * 0.5, inner - 3.6 * pad, docHeight);
       b.height = qCeil(b.card.bottom() + unit * 0.4);
       return b;
     case RowKind::Footer: break;

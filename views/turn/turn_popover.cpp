@@ -33,6 +33,7 @@ TurnPopover::TurnPopover(QWidget* parent) : QFrame(parent) {
     b->setObjectName(segments[i].first);
     b->setCheckable(true);
     b->setProperty("kind", u"segment"_s);
+    b->setProperty("last", i == 3);
     b->setMinimumWidth(QFontMetrics(scaled(font(), 1, true)).horizontalAdvance(segments[i].second) + qRound(em(font()) * 2));
     group_->addButton(b, i);
     line->addWidget(b);
@@ -149,6 +150,7 @@ void TurnPopover::keyPressEvent(QKeyEvent* event) {
 
 void TurnPopover::showRecord(const TurnRecord& record, const QVector<MessageInfo>& chat) {
   liveState_ = TurnState::None;
+  shownMessage_ = record.messageId;
   fillReading(record);
   fillGenerating(record);
   fillCost(record);

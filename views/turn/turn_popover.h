@@ -25,6 +25,7 @@ class TurnPopover : public QFrame {
 
   void showRecord(const TurnRecord& record, const QVector<MessageInfo>& chat);
   void showLive(const LiveTurn& live, int answerLimit);
+  QString shownMessage() const { return shownMessage_; }  // whose record is shown
   Segment segment() const;
   void choose(Segment segment);        // by hand: no automatic change until the popover closes
   bool isPinned() const;
@@ -58,7 +59,7 @@ class TurnPopover : public QFrame {
   Segment first_ = Reading;
   bool chosen_ = false;
   TurnState liveState_ = TurnState::None;
-  QString liveId_;
+  QString liveId_, shownMessage_;
   QVector<float> liveCurve_;
 };
 
