@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "engine/tools/command.h"
+#include "engine/chat_template/chat_template.h"
 #include "engine/tools/prompt_files.h"
 #include "engine/tools/turn_json.h"
 
@@ -42,7 +43,8 @@ void add_options(CLI::App& app, GenerateOptions& o) {
   app.add_option("--thinking-budget", o.thinking_budget, "Most tokens to think; -1: no limit")->check(CLI::Range(-1, 1 << 30));
   app.add_option("--effort", o.effort, "low, medium or high")->check(CLI::IsMember({"low", "medium", "high"}));
   app.add_option("--template-arg", o.template_args, "K=V, a variable of the template")->allow_extra_args(false);
-  app.add_option("--speculative", o.speculative, "off, or ngram: drafts from earlier text")->check(CLI::IsMember({"off", "ngram"}));
+  app.add_option("--speculative", o.speculative, "off, ngram (drafts from earlier text) or draft:MODEL (drafts by a smaller model)")
+      ->check([](const std::string& v) { return v == "off" || v == "ngram" || (v.starts_with("draft:") && v.size() > 6) ? std::string() : "off, ngram or draft:MODEL"; });
   app.add_flag("--ignore-eos", o.ignore_eos, "Go on after an end token");
   app.add_flag("--stream", o.stream, "JSON lines {\"delta\"} while it is written");
 }
@@ -126,6 +128,12 @@ int generate(const GenerateOptions& o) {
   const auto engine = Engine::create({});
   const auto model = engine->load(model_path(o.model, o.common), o.common.load_options(), {}, interrupt_token());
   if (!model) return fail(model.error());
+  ModelHandle draft;
+  if (o.speculative.starts_with("draft:")) {
+    const auto loaded = engine->load(model_path(o.speculative.substr(6), o.common), o.common.load_options(), {}, interrupt_token());
+    if (!loaded) return fail(loaded.error());
+    draft = *loaded;
+  }
   const auto prompt = make_prompt(o, **model);
   if (!prompt) return fail_render(prompt.error());
   TurnRequest request;
@@ -138,6 +146,7 @@ int generate(const GenerateOptions& o) {
   request.ignore_eos = o.ignore_eos;
   request.thinking.budget = o.thinking_budget;
   if (o.speculative == "ngram") request.speculation.kind = SpeculationOptions::Kind::ngram;
+  if (draft) request.speculation = {SpeculationOptions::Kind::draft, draft, 5};
   request.use_cache = !o.common.no_cache;
   const auto printer = std::make_shared<Printer>(o.stream, !o.common.json && !o.stream);
   const TurnReport report = printer->wait(*engine, engine->submit(std::move(request), printer));
