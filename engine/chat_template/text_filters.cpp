@@ -1,6 +1,7 @@
 // Filters that make text.
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
 #include "engine/chat_template/string_helpers.h"
