@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/schedule/model_runtime.h"
+#include "engine/chat_template/chat_template.h"
 
 namespace tg {
 namespace {

@@ -10,13 +10,15 @@
 #include "engine/base/result.h"
 #include "engine/base/types.h"
 #include "engine/cache/cache_types.h"
-#include "engine/chat_template/chat_template.h"
+#include "engine/chat_template/prompt_types.h"
 #include "engine/gguf/reader.h"
 #include "engine/model/description.h"
 #include "engine/sampling/sampler.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace tg {
+
+class ChatTemplate;
 
 // ---- Models -------------------------------------------------------------------------------------------------------------
 struct LoadOptions {

@@ -10,6 +10,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/types.h"
+#include "engine/chat_template/chat_template.h"
 #include "engine/engine.h"
 
 namespace tg {

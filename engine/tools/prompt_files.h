@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/chat_template/chat_template.h"
 #include "engine/tools/command.h"
 
 namespace tg {

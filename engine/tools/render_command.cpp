@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "engine/tools/command.h"
+#include "engine/chat_template/chat_template.h"
 #include "engine/tools/prompt_files.h"
 
 namespace tg {

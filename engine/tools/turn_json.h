@@ -1,5 +1,6 @@
 // The turn record of the command line, as far as the engine knows it: what only app/ knows (chat, cost, own) is left out.
 #pragma once
+#include "engine/chat_template/chat_template.h"
 #include "engine/engine.h"
 
 namespace tg {
