@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kMaxActive = 16;           // turns at once; further ones wait their turn
 constexpr std::size_t kRestoreSlice = 64U << 20U;  // bytes read from disk between two steps: about 30 ms
 constexpr int kUsualChunk = 512;                 // rows of a step, where no loaded model says better
+constexpr double kUnmeasuredDisk = 500e3;        // bytes a ms, as a plain SSD reads: until the first snapshot was read here
 constexpr auto kIdleBeforeLimits = std::chrono::seconds(3);
 
 }  // namespace
@@ -102,6 +103,8 @@ bool Scheduler::busy(const std::string& sequence) const {
   return std::any_of(active_.begin(), active_.end(), is) || std::any_of(queued_.begin(), queued_.end(), is);
 }
 
+double Scheduler::restore_estimate(double bytes) const { return curves_.restore_ms(bytes).value_or(bytes / kUnmeasuredDisk); }
+
 Prediction Scheduler::predict(const ModelHandle& model, const std::vector<TokenId>& prompt) const {
   const std::lock_guard lock(mutex_);
   Prediction p;
@@ -113,11 +116,11 @@ Prediction Scheduler::predict(const ModelHandle& model, const std::vector<TokenI
   p.cached = outlook.cached;
   p.fresh = static_cast<int>(prompt.size()) - p.cached;
   p.tier = outlook.tier;
-  const auto restore = curves_.restore_ms(static_cast<double>(outlook.disk_bytes));
+  const double restore = restore_estimate(static_cast<double>(outlook.disk_bytes));
   const int chunk = std::min(runtime.chunk > 0 ? runtime.chunk : alone_rows(runtime, p.cached + p.fresh / 2), runtime.forward->max_rows());
   const auto read = runtime.curve.predict(p.fresh, p.cached, chunk);
-  if (!restore || !read) return p;
-  p.ttft_ms = *restore + *read;
+  if (!read) return p;
+  p.ttft_ms = restore + *read;
   const double off = 1.5 * runtime.curve.relative_error();
   p.low_ms = *p.ttft_ms * (1 - std::min(off, 0.9));
   p.high_ms = *p.ttft_ms * (1 + off);
@@ -129,9 +132,8 @@ Expectation Scheduler::expect(const std::string& fingerprint, const std::string&
   Expectation out;
   out.load_ms = curves_.load_ms(fingerprint);
   const auto curve = curves_.curve_of(fingerprint, backend);
-  const auto restore = curves_.restore_ms(static_cast<double>(disk_bytes));
   const auto read = curve ? curve->predict(fresh, cached, kUsualChunk) : std::nullopt;
-  if (restore && read) out.ttft_ms = *restore + *read;
+  if (read) out.ttft_ms = restore_estimate(static_cast<double>(disk_bytes)) + *read;
   return out;
 }
 

@@ -58,6 +58,7 @@ class Scheduler {
   void take_results(ModelRuntime& runtime, Step& step, const Status& status, double ms, const StepCounters& counters);
   void replay_accepted(ModelRuntime& runtime, Turn& turn, const std::vector<TokenId>& rows, int kept, const std::byte* before);
   void learn(ModelRuntime& runtime, const Step& step, double ms);
+  double restore_estimate(double bytes) const;
   bool busy(const std::string& sequence) const;
   bool has_work() const;
   void save_curves(std::unique_lock<std::mutex>& lock);
