@@ -40,7 +40,9 @@ std::unique_ptr<ApplicationImpl> ApplicationImpl::open(const AppOptions& options
   std::unique_ptr<ApplicationImpl> app(new ApplicationImpl);
   app->paths_ = profile_paths(options.profile);
   app->read_only_ = options.readOnly;
-  if (!app->lock(options, error, busy) || !app->openStore(error)) return nullptr;
+  if (!app->lock(options, error, busy)) return nullptr;
+  app->restoreWaiting();
+  if (!app->openStore(error)) return nullptr;
   app->settings_ = std::make_unique<Settings>(app->paths_.settings());
   app->openEngine(options.scriptedEngine);
   app->openServices();
@@ -122,6 +124,7 @@ void ApplicationImpl::openServices() {
     return model.isEmpty() && scripted ? QStringLiteral("scripted.gguf") : model;
   };
   hooks.modelName = [this](const QString& path) { return models_->nameOf(path); };
+  hooks.fingerprint = [this](const QString& path) { return models_->fingerprintOf(path); };
   hooks.cost = [this](const TurnRecord& record, const QString& priced_as) {
     return hosted_cost(record, priced_as.isEmpty() ? settings_->get(Setting::DefaultPricedAs).toString() : priced_as);
   };

@@ -44,6 +44,14 @@ struct DeviceStatus {
   QString activity;
 };
 
+// How a check, backup or restore of the chat file ended.
+struct DataAnswer {
+  quint64 request = 0;
+  bool ok = false;
+  QString sentence, file;            // sentence: for the user; file: that was written
+  QStringList details;               // faults found
+};
+
 struct AppOptions {
   QString profile;                   // folder of all data; empty: XDG folders
   QString scriptedEngine;            // tests, --self-test and demos without a model: name of a script; empty: the real engine
@@ -66,9 +74,15 @@ class Application : public QObject {
   virtual QString profileNotice() const = 0;         // recovery, quarantine, read-only: a sentence, or empty
   virtual QStringList priceRows() const = 0;         // "provider/model" of the book in force
   virtual QString priceBookDate() const = 0;
+  // ---- the chat file. None of them waits -> dataAnswered.
+  virtual void checkData(quint64 request) { Q_UNUSED(request) }
+  virtual void backUpData(const QString& target, quint64 request) { Q_UNUSED(target) Q_UNUSED(request) }    // empty target: into the profile's backups
+  virtual void restoreData(const QString& backup, quint64 request) { Q_UNUSED(backup) Q_UNUSED(request) }  // takes effect at the next start
+  virtual QString backupFolder() const { return {}; }
   virtual void shutdown() = 0;                       // stops turns, commits, at most 1 s
  Q_SIGNALS:
   void deviceStatusChanged();
+  void dataAnswered(const tg::DataAnswer& answer);
   void openRequested(const QStringList& files);      // another start of the program handed its files over; also with none: come to the front
 };
 

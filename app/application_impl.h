@@ -25,6 +25,10 @@ class ApplicationImpl : public Application {
   QString profileNotice() const override { return notice_; }
   QStringList priceRows() const override;
   QString priceBookDate() const override;
+  void checkData(quint64 request) override;
+  void backUpData(const QString& target, quint64 request) override;
+  void restoreData(const QString& backup, quint64 request) override;
+  QString backupFolder() const override { return paths_.root + QStringLiteral("/backups"); }
   void shutdown() override;
 
   ChatServiceImpl& service() { return *chats_; }
@@ -38,6 +42,7 @@ class ApplicationImpl : public Application {
  private:
   ApplicationImpl() = default;
   bool lock(const AppOptions& options, QString* error, bool* busy);
+  void restoreWaiting();                     // what restoreData() left for this start
   bool openStore(QString* error);
   void openEngine(const QString& script);
   void openServices();

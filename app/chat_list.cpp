@@ -61,7 +61,12 @@ ChatInfo ChatServiceImpl::info(const ChatState& chat, const std::optional<CacheS
   const int missing = chat.settings.lastTokens - out.tokensHeld;
   out.tokensToRead = missing > 1 ? missing : 0;
   out.partly = out.tokensHeld > 0 && out.tokensToRead > 0;
-  out.waitMs = engine_->expectedWait(chat.row.id, chat.row.modelPath, kWaitProbeTokens);
+  const QString model = chat.row.modelPath.isEmpty() ? hooks_.defaultModel() : chat.row.modelPath;
+  const QString seen = hooks_.fingerprint ? hooks_.fingerprint(model) : QString();
+  const WaitAnswer wait = engine_->expectedWait({chat.row.id, model, seen.isEmpty() ? chat.settings.fingerprint : seen, chat.settings.lastTokens, kWaitProbeTokens});
+  out.modelLoaded = wait.loaded;
+  out.waitMs = wait.ttftMs;
+  out.loadMs = wait.loadMs;
   out.activity = chat.running ? chat.running->activity() : chat.preparing ? QStringLiteral("queued") : chat.last_activity;
   return out;
 }
@@ -195,6 +200,8 @@ void ChatServiceImpl::setModel(const QString& chatId, const QString& modelPath) 
   if (!chat || chat->row.modelPath == modelPath) return;
   chat->row.modelPath = modelPath;
   chat->row.modelName = hooks_.modelName(modelPath);
+  chat->settings.fingerprint.clear();
+  if (!std::exchange(chat->settings.templateFile, {}).isEmpty()) storeSettings(*chat);  // it was chosen for the other model
   save(store_, chatId, [chatId, modelPath, name = chat->row.modelName](ChatStore& store) { return store.setModel(chatId, modelPath, name); });
   Q_EMIT chatChanged(chatId);
 }

@@ -153,6 +153,21 @@ void ChatServiceImpl::keepRecovered(const QString& chatId, const QString& messag
   Q_EMIT messageChanged(chatId, chat->conversation.info(messageId));
 }
 
+void ChatServiceImpl::loadCurve(const QString& chatId, const QString& messageId) {
+  const ChatState* chat = find(chatId);
+  const TurnRecord* known = chat ? chat->conversation.record(messageId) : nullptr;
+  if (!known || !known->rateCurve.isEmpty()) return;
+  store_->run([messageId](ChatStore& store) { return store.turn(messageId); }).then(this, [this, chatId, messageId](const storage::Outcome<std::optional<storage::Turn>>& turn) {
+    ChatState* still = find(chatId);
+    const TurnRecord* record = still ? still->conversation.record(messageId) : nullptr;
+    if (!record || !turn || !*turn || (*turn)->samples.isEmpty()) return;
+    TurnRecord filled = *record;
+    filled.rateCurve = (*turn)->samples;
+    still->conversation.setRecord(messageId, filled);
+    Q_EMIT messageChanged(chatId, still->conversation.info(messageId));
+  });
+}
+
 QString ChatServiceImpl::messageIdOfNumber(const QString& chatId, int number) const {
   const ChatState* chat = find(chatId);
   return chat ? chat->conversation.idOfNumber(number) : QString();

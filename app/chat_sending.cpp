@@ -185,6 +185,16 @@ void ChatServiceImpl::count(Pending pending) {
 void ChatServiceImpl::counted(Pending pending) {
   ChatState* chat = find(pending.chatId);
   if (!chat) return;
+  if (!pending.prompt.prompt && pending.prompt.error.code == ErrorCode::no_template) {
+    // No guess: a wrong template makes nonsense. The user chooses, then it is sent.
+    chat->preparing = false;
+    chat->last_exit = words::exit_code(pending.prompt.error);
+    const bool sends = pending.kind == Pending::Kind::Send;
+    if (sends) saveDraft(pending.chatId, pending.text);
+    Q_EMIT chatChanged(pending.chatId);
+    Q_EMIT templateNeeded(pending.chatId, sends ? pending.text : QString(), sends ? pending.files : QStringList());
+    return;
+  }
   if (!pending.prompt.prompt) return commit(std::move(pending));
   const DraftCount size = countOf(pending, *chat, 0);
   if (size.fits()) return commit(std::move(pending));

@@ -24,7 +24,9 @@ struct ChatInfo {
   ChatTier tier = ChatTier::Cold;
   int tokensHeld = 0, tokensToRead = 0;      // held in the cache; read again before the next answer
   bool partly = false;                        // tier holds only a part
-  std::optional<double> waitMs;               // expected time to first token of a 32-token message; unset: never measured
+  std::optional<double> waitMs;               // expected time to first token of a 32-token message, without the load; unset: never measured
+  std::optional<double> loadMs;               // what loading the model comes to on top; unset: not measured, or loaded
+  bool modelLoaded = true;
   std::optional<qint64> bytesHeld;
   QString activity;                           // "" reading writing queued loading stopped error
 };
@@ -56,7 +58,7 @@ struct LiveTurn {
   int readDone = 0, readTotal = 0, readCached = 0;
   double readTps = 0, writeTps = 0;
   int output = 0, thinking = 0;
-  std::optional<double> predictedMs, ttftMs;
+  std::optional<double> predictedMs, ttftMs;  // without the load, which is told apart
   double elapsedMs = 0;
 };
 
@@ -94,6 +96,37 @@ struct EditPreview { int keeps = 0, reads = 0; std::optional<double> waitMs; };
 // snippet: matches stand between U+0002 and U+0003. messageId empty: the title matched.
 struct SearchHit { QString chatId, chatTitle, messageId, snippet; QDateTime when; };
 
+// What of a chat is written into a file.
+struct ExportWish {
+  QString what = QStringLiteral("both");      // chat figures both
+  QString format = QStringLiteral("json");    // json md csv; csv holds figures only
+  bool thinking = true;                       // the text of thinking too
+};
+
+struct ExportResult {
+  quint64 request = 0;
+  QString preview, file, error;               // preview: the first ten lines; file: written, empty: only the preview was asked for
+  qint64 bytes = 0;
+};
+
+struct ImportPreview {
+  quint64 request = 0;
+  QString file, kind, error;                  // kind: whose format it is, in words
+  int chats = 0, messages = 0, turns = 0, duplicates = 0;  // duplicates: chats that are here already
+  QStringList titles;                         // of the first few
+};
+
+struct ImportResult {
+  quint64 request = 0;
+  int chats = 0, skipped = 0;
+  QString firstChatId, error;
+};
+
+struct TemplateChoice {
+  QString name, title, reason;                // name: what setTemplate() takes
+  bool suggested = false;                     // by the model's vocabulary; never taken by itself
+};
+
 class ChatService : public QObject {
   Q_OBJECT
  public:
@@ -122,6 +155,17 @@ class ChatService : public QObject {
   virtual void setSettings(const QString& chatId, const GenerationSettings& settings) = 0;
   virtual void saveDraft(const QString& chatId, const QString& text) = 0;
   virtual QString draft(const QString& chatId) const = 0;
+
+  // The samples of a turn's speed are left on disk until they are looked at -> messageChanged with record.rateCurve, when there are any.
+  virtual void loadCurve(const QString& chatId, const QString& messageId) { Q_UNUSED(chatId) Q_UNUSED(messageId) }
+  // For a model without a chat template -> templatesListed; setTemplate keeps one of them with the chat ("": the model's own).
+  virtual void listTemplates(const QString& chatId, quint64 request) { Q_UNUSED(chatId) Q_UNUSED(request) }
+  virtual void setTemplate(const QString& chatId, const QString& name) { Q_UNUSED(chatId) Q_UNUSED(name) }
+
+  // ---- files. FILE empty: only the preview.
+  virtual void exportChat(const QString& chatId, const tg::ExportWish& wish, const QString& file, quint64 request) { Q_UNUSED(chatId) Q_UNUSED(wish) Q_UNUSED(file) Q_UNUSED(request) }
+  virtual void previewImport(const QString& file, quint64 request) { Q_UNUSED(file) Q_UNUSED(request) }
+  virtual void importChats(const QString& file, bool duplicatesToo, quint64 request) { Q_UNUSED(file) Q_UNUSED(duplicatesToo) Q_UNUSED(request) }
 
   // ---- turns. The message is on disk before the engine sees it.
   virtual void send(const QString& chatId, const QString& text, const QStringList& attachments) = 0;
@@ -161,6 +205,11 @@ class ChatService : public QObject {
   void editPreviewed(const tg::EditPreview& preview, quint64 request);
   void overflowReady(const QVector<tg::OverflowChoice>& choices, const tg::DraftCount& count, quint64 request);
   void overflow(const QString& chatId, const QString& text, const QStringList& attachments, const tg::DraftCount& count);  // send() did not fit; nothing was sent
+  void templateNeeded(const QString& chatId, const QString& text, const QStringList& attachments);  // the model brings none; nothing was sent
+  void templatesListed(const QVector<tg::TemplateChoice>& choices, quint64 request);
+  void exported(const tg::ExportResult& result);
+  void importPreviewed(const tg::ImportPreview& preview);
+  void imported(const tg::ImportResult& result);
   void searchFinished(const QVector<tg::SearchHit>& hits, quint64 request);
   void failed(const QString& chatId, const QString& sentence, const QString& details);
 };

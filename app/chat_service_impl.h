@@ -1,6 +1,7 @@
 // The chat service: list, tree, turns. See chat_service.h for what it promises; here is how its parts hang together.
 //   chat_list.cpp      the list, folders, bin, search          chat_opening.cpp  one chat: messages, versions, fork, recovered answers
 //   chat_sending.cpp   composer -> counted -> on disk          chat_turns.cpp    engine -> saved -> finished, queue
+//   chat_files.cpp     export, import                          chat_templates.cpp  which template a chat uses
 //   chat_counting.cpp  drafts, edits, overflow choices         chat_cache.cpp    keep, evict, pin, tiers and waits
 // Thread: one, its owner's. Ownership: borrows store and engine, which outlive it.
 #pragma once
@@ -17,6 +18,7 @@ namespace tg {
 struct ServiceHooks {
   std::function<QString()> defaultModel;                                        // path; empty: there is none
   std::function<QString(const QString& path)> modelName;
+  std::function<QString(const QString& path)> fingerprint;                      // of a model file already looked at; empty: not known
   std::function<RecordCost(const TurnRecord&, const QString& pricedAs)> cost;
   std::function<RecordOwn(const TurnRecord&)> own;
 };
@@ -51,6 +53,12 @@ class ChatServiceImpl : public ChatService {
   void setSettings(const QString& chatId, const GenerationSettings& settings) override;
   void saveDraft(const QString& chatId, const QString& text) override;
   QString draft(const QString& chatId) const override;
+  void loadCurve(const QString& chatId, const QString& messageId) override;
+  void listTemplates(const QString& chatId, quint64 request) override;
+  void setTemplate(const QString& chatId, const QString& name) override;
+  void exportChat(const QString& chatId, const ExportWish& wish, const QString& file, quint64 request) override;
+  void previewImport(const QString& file, quint64 request) override;
+  void importChats(const QString& file, bool duplicatesToo, quint64 request) override;
   // ---- turns
   void send(const QString& chatId, const QString& text, const QStringList& attachments) override;
   void stop(const QString& chatId) override;

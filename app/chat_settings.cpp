@@ -1,4 +1,5 @@
 #include "app/chat_settings.h"
+#include "engine/chat_template/chat_template.h"
 
 #include <QCoreApplication>
 #include <QJsonArray>
@@ -129,6 +130,7 @@ QString to_text(const ChatSettings& settings) {
   out.insert(QLatin1String("window"), settings.window);
   out.insert(QLatin1String("template"), settings.templateFile);
   out.insert(QLatin1String("last_tokens"), settings.lastTokens);
+  out.insert(QLatin1String("fingerprint"), settings.fingerprint);
   return QString::fromUtf8(QJsonDocument(out).toJson(QJsonDocument::Compact));
 }
 
@@ -144,6 +146,7 @@ ChatSettings chat_settings_from_text(const QString& text) {
   out.window = json.value(QLatin1String("window")).toInt();
   out.templateFile = json.value(QLatin1String("template")).toString();
   out.lastTokens = json.value(QLatin1String("last_tokens")).toInt();
+  out.fingerprint = json.value(QLatin1String("fingerprint")).toString();
   return out;
 }
 

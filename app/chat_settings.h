@@ -6,6 +6,7 @@
 #include <QStringList>
 
 #include "app/chat_service.h"
+#include "engine/chat_template/chat_template.h"
 #include "engine/engine.h"
 
 namespace tg {
@@ -23,6 +24,7 @@ struct ChatSettings {
   int window = 0;                  // tokens; 0: the default
   QString templateFile;            // empty: the model's own
   int lastTokens = 0;              // of the last prompt and its answer: what a cold chat reads again
+  QString fingerprint;             // of the model file that answered last; empty: none did
 };
 
 QJsonObject to_json(const GenerationSettings& settings);

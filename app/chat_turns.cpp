@@ -109,7 +109,8 @@ TurnRecord ChatServiceImpl::recordOf(const ChatState& chat, const PortEvent& eve
   record.chat = chat.row.title;
   record.messageId = chat.running->message().id;
   record.turn = chat.conversation.turnNumber(record.messageId);
-  record.predictedTtftMs = pending.prompt.prediction.ttft_ms;
+  // What is said once the model is there knows the cache; before that it is an estimate by counts.
+  record.predictedTtftMs = event.model.predictedMs ? event.model.predictedMs : pending.prompt.prediction.ttft_ms;
   fill_from_report(record, *event.report, *pending.prompt.prompt, event.model);
   record.context = pending.prompt.window;
   // The answer ended at the window and not at its own limit.
@@ -141,6 +142,7 @@ void ChatServiceImpl::finish(ChatState& chat, const PortEvent& event) {
   const QString error = report.finish_reason == FinishReason::error ? words::sentence(report.error, chat.row.modelPath) : QString();
   chat.running->conclude(report, state, error);
   chat.settings.lastTokens = report.input_total + report.output;
+  if (!event.model.fingerprint.isEmpty()) chat.settings.fingerprint = event.model.fingerprint;
   // What never reached the model has no figures; its message says how it ended.
   done.measured = report.output > 0 || report.passes > 0 || report.finish_reason == FinishReason::stop;
   std::optional<storage::Turn> row;

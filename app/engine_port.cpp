@@ -24,6 +24,7 @@ void join(PortEvent& last, PortEvent&& next) {
     next.text.prepend(last.text);
     next.thinkingText.prepend(last.thinkingText);
   }
+  if (!next.predictedMs) next.predictedMs = last.predictedMs;
   last = std::move(next);
 }
 

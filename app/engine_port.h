@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/chat_template/chat_template.h"
 #include "engine/engine.h"
 
 namespace tg {
@@ -58,6 +59,18 @@ struct PortModel {
   double loadMs = 0;                        // of this turn: 0 when it was loaded already
   int context = 0;
   double kvBytesPerToken = 0;
+  std::optional<double> predictedMs;        // taken after this turn's load and before reading; unset: it was loaded already, or not measured
+};
+
+// What reading a chat and a new message would take now.
+struct WaitQuestion {
+  QString chatId, modelPath;
+  QString fingerprint;                      // of the model file as last seen, for a model that is not loaded; empty: not known
+  int known = 0, fresh = 0;                 // tokens of the chat so far, and those that come
+};
+struct WaitAnswer {
+  bool loaded = false;
+  std::optional<double> ttftMs, loadMs;     // unset: never measured; the load comes on top while the model is not loaded
 };
 
 struct PortEvent {
@@ -65,6 +78,7 @@ struct PortEvent {
   quint64 turn = 0;
   Kind kind = Kind::Queued;
   int position = 0;                         // Queued
+  std::optional<double> predictedMs;        // Queued, once after a load: what reading will take, now that the model is there
   qint64 done = 0, total = 0;               // Loading, bytes
   TurnProgress progress;                    // Reading: the newest
   QString text, thinkingText;               // Text: what was added since the last event
@@ -110,8 +124,7 @@ class EnginePort : public QObject {
   virtual void forked(const QString& from, const QString& to) = 0;
   // Runs WORK (cache calls that may wait) off this thread, then DONE here.
   virtual void background(std::function<Status()> work, std::function<void(const Status&)> done) = 0;
-  // Expected first token of FRESH more tokens in this chat now; unset: never measured with this model.
-  virtual std::optional<double> expectedWait(const QString& chatId, const QString& modelPath, int fresh) const = 0;
+  virtual WaitAnswer expectedWait(const WaitQuestion& question) const = 0;
 
  Q_SIGNALS:
   void promptBuilt(const tg::PromptOutput& output);

@@ -1,4 +1,5 @@
 #include "app/local_engine.h"
+#include "engine/chat_template/chat_template.h"
 
 #include <algorithm>
 
@@ -112,6 +113,19 @@ LocalEngine::~LocalEngine() {
   engine_.reset();
 }
 
+// By counts alone: TOKENS of a prompt of CHATID, for a model that is not loaded or a chat whose ids are not at hand.
+Prediction LocalEngine::estimate(const std::string& fingerprint, const QString& chatId, int tokens) const {
+  Prediction out;
+  const std::optional<CacheState> held = engine_->cache_state(chatId.toStdString());
+  if (held && held->fingerprint == fingerprint) out.cached = std::clamp(held->tokens, 0, std::max(0, tokens - 1));
+  out.fresh = tokens - out.cached;
+  out.tier = out.cached > 0 ? held->tier : Tier::none;
+  // The bytes of what is on disk, as a share of all that the chat holds.
+  const double on_disk = out.cached > 0 ? static_cast<double>(held->bytes) * held->tokens_disk / held->tokens : 0;
+  out.ttft_ms = engine_->expect(fingerprint, {}, out.cached, out.fresh, static_cast<std::uint64_t>(on_disk)).ttft_ms;
+  return out;
+}
+
 PromptOutput LocalEngine::build(const PromptInput& input, const LoadOptions& load) {
   PromptOutput out;
   const auto model = texts_.get(input.modelPath.toStdString(), input.templateFile.toStdString());
@@ -136,7 +150,7 @@ PromptOutput LocalEngine::build(const PromptInput& input, const LoadOptions& loa
   if (const ModelHandle handle = find_any(input.modelPath.toStdString())) {
     out.prediction = engine_->predict(handle, input.chatId.toStdString(), prompt->ids);
   } else {
-    out.prediction.fresh = static_cast<int>(prompt->ids.size());
+    out.prediction = estimate(text.file->fingerprint(), input.chatId, static_cast<int>(prompt->ids.size()));
   }
   out.prompt = std::move(prompt);
   return out;
@@ -262,8 +276,14 @@ void LocalEngine::start(quint64 turn, const TurnJob& job, const ModelHandle& mod
   request.speculation.draft = draft;
   using Kind = SpeculationOptions::Kind;
   request.speculation.kind = draft ? Kind::draft : job.speculative == QLatin1String("ngram") ? Kind::ngram : Kind::off;
-  const PortModel facts{QString::fromStdString(model->name),   QString::fromStdString(model->fingerprint), QString::fromStdString(model->backend),
-                        QString::fromStdString(model->device), load_ms, model->context, model->kv_bytes_per_token};
+  PortModel facts{QString::fromStdString(model->name),   QString::fromStdString(model->fingerprint), QString::fromStdString(model->backend),
+                  QString::fromStdString(model->device), load_ms, model->context, model->kv_bytes_per_token, {}};
+  if (load_ms > 0) {
+    PortEvent event;
+    event.turn = turn;
+    event.predictedMs = facts.predictedMs = engine_->predict(model, request.sequence, request.prompt.ids).ttft_ms;
+    buffer_.add(std::move(event));
+  }
   auto listener = std::make_shared<Listener>(this, turn, job.chatId, facts, job.prompt->ids);
   const TurnId id = engine_->submit(std::move(request), std::move(listener));
   bool cancelled = false;
@@ -359,16 +379,25 @@ void LocalEngine::background(std::function<Status()> work, std::function<void(co
   });
 }
 
-std::optional<double> LocalEngine::expectedWait(const QString& chatId, const QString& modelPath, int fresh) const {
-  const ModelHandle model = find_any(modelPath.toStdString());
-  if (!model) return std::nullopt;
+WaitAnswer LocalEngine::expectedWait(const WaitQuestion& question) const {
+  WaitAnswer out;
+  const ModelHandle model = find_any(question.modelPath.toStdString());
+  out.loaded = model != nullptr;
   std::vector<TokenId> ids;
   {
     const std::scoped_lock lock(mutex_);
-    ids = last_ids_.value(chatId);
+    ids = last_ids_.value(question.chatId);
   }
-  ids.insert(ids.end(), static_cast<std::size_t>(fresh), 0);
-  return engine_->predict(model, chatId.toStdString(), ids).ttft_ms;
+  if (model && (!ids.empty() || question.known == 0)) {
+    ids.insert(ids.end(), static_cast<std::size_t>(question.fresh), 0);
+    out.ttftMs = engine_->predict(model, question.chatId.toStdString(), ids).ttft_ms;
+    return out;
+  }
+  const std::string fingerprint = model ? model->fingerprint : question.fingerprint.toStdString();
+  if (fingerprint.empty()) return out;
+  out.ttftMs = estimate(fingerprint, question.chatId, question.known + question.fresh).ttft_ms;
+  if (!model) out.loadMs = engine_->expect(fingerprint, {}, 0, 1, 0).load_ms;
+  return out;
 }
 
 }  // namespace tg

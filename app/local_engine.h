@@ -39,13 +39,14 @@ class LocalEngine : public EnginePort {
   Result<std::string> checkIntegrity() override;
   void forked(const QString& from, const QString& to) override;
   void background(std::function<Status()> work, std::function<void(const Status&)> done) override;
-  std::optional<double> expectedWait(const QString& chatId, const QString& modelPath, int fresh) const override;
+  WaitAnswer expectedWait(const WaitQuestion& question) const override;
 
  private:
   class Listener;
   struct Loaded { ModelHandle handle; LoadOptions options; quint64 last_use = 0; };
   struct Turn { TurnId engine = 0; CancelToken cancel; QString chat, model; };
 
+  Prediction estimate(const std::string& fingerprint, const QString& chatId, int tokens) const;
   PromptOutput build(const PromptInput& input, const LoadOptions& load);
   ModelHandle find(const std::string& path, const LoadOptions& options);
   ModelHandle find_any(const std::string& path) const;

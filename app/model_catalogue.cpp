@@ -175,6 +175,11 @@ QString FolderCatalogue::nameOf(const QString& path) const {
   return it == models_.end() ? base_name(path) : it->name;
 }
 
+QString FolderCatalogue::fingerprintOf(const QString& path) const {
+  const auto it = std::find_if(models_.begin(), models_.end(), [&](const ModelInfo& m) { return m.path == path; });
+  return it == models_.end() ? QString() : it->fingerprint;
+}
+
 void FolderCatalogue::setLoaded(const QString& path) {
   if (std::exchange(loaded_, path) != path) Q_EMIT changed();
 }

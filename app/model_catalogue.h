@@ -29,6 +29,7 @@ class FolderCatalogue : public ModelCatalogue {
   void rescan() override;
   QString defaultModel() const override;
 
+  QString fingerprintOf(const QString& path) const;  // empty: not scanned yet
   QString nameOf(const QString& path) const;   // as listed, else the file's name without ".gguf"
   void setLoaded(const QString& path);         // empty: none
 

@@ -11,6 +11,7 @@ struct ProfilePaths {
   QString settings() const { return root + QStringLiteral("/settings.ini"); }
   QString lock() const { return root + QStringLiteral("/turnglass.lock"); }
   QString curves() const { return root + QStringLiteral("/curves.json"); }
+  QString restore() const { return root + QStringLiteral("/restore-at-start.sqlite"); }  // a backup to put in place before the database is opened
   QString models() const { return root + QStringLiteral("/models"); }
   QString socketName() const;      // of the local server: one per user and profile
 };

@@ -389,6 +389,12 @@ void ScriptedEngine::background(std::function<Status()> work, std::function<void
   QMetaObject::invokeMethod(this, [work = std::move(work), done = std::move(done)] { done(work()); }, Qt::QueuedConnection);
 }
 
-std::optional<double> ScriptedEngine::expectedWait(const QString&, const QString&, int fresh) const { return fresh * 1000 / script_.prefillTps; }
+WaitAnswer ScriptedEngine::expectedWait(const WaitQuestion& question) const {
+  WaitAnswer out;
+  out.loaded = script_.loadMs <= 0 || loaded_ == question.modelPath;
+  out.ttftMs = question.fresh * 1000 / script_.prefillTps;
+  if (!out.loaded) out.loadMs = script_.loadMs;
+  return out;
+}
 
 }  // namespace tg

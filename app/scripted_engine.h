@@ -59,7 +59,7 @@ class ScriptedEngine : public EnginePort {
   Result<std::string> checkIntegrity() override;
   void forked(const QString& from, const QString& to) override;
   void background(std::function<Status()> work, std::function<void(const Status&)> done) override;
-  std::optional<double> expectedWait(const QString& chatId, const QString& modelPath, int fresh) const override;
+  WaitAnswer expectedWait(const WaitQuestion& question) const override;
 
  private:
   struct Running;

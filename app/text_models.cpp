@@ -2,6 +2,7 @@
 
 #include <QFile>
 
+#include "engine/chat_template/chat_template.h"
 #include "engine/chat_template/template_chooser.h"
 
 namespace tg {

@@ -40,8 +40,10 @@ QString TurnRunner::activity() const {
 }
 
 void TurnRunner::apply(const PortEvent& event) {
+  if (live_.state == TurnState::Loading && event.kind != PortEvent::Kind::Loading) loaded_at_ms_ = static_cast<double>(clock_.elapsed());
   switch (event.kind) {
     case PortEvent::Kind::Queued:
+      if (event.predictedMs) live_.predictedMs = event.predictedMs;
       live_.state = TurnState::Queued;
       live_.queuePosition = event.position;
       break;
@@ -58,7 +60,7 @@ void TurnRunner::apply(const PortEvent& event) {
       live_.readTps = event.progress.tokens_per_second;
       break;
     case PortEvent::Kind::Text:
-      if (!live_.ttftMs) live_.ttftMs = static_cast<double>(clock_.elapsed());
+      if (!live_.ttftMs) live_.ttftMs = static_cast<double>(clock_.elapsed()) - loaded_at_ms_;
       live_.state = TurnState::Writing;
       live_.text += event.text;
       live_.thinkingText += event.thinkingText;

@@ -46,6 +46,7 @@ class TurnRunner : public QObject {
   LiveTurn live_;
   quint64 turn_ = 0;
   QElapsedTimer clock_;
+  double loaded_at_ms_ = 0;                 // the first token is counted from here: a load is told apart
   QTimer draft_timer_, retry_timer_;
   bool dirty_ = false, writing_draft_ = false, concluded_ = false, refused_ = false;
   std::optional<storage::Turn> row_;

@@ -72,6 +72,8 @@ Outcome<QStringList> integrityOf(const QString& file) {
       else {
         while (rows.next())
           if (rows.asText(0) != QStringLiteral("ok")) problems.append(rows.asText(0));
+        Sql id(connection, QStringLiteral("PRAGMA application_id"));
+        if (problems.isEmpty() && !(id.run() && id.next() && id.asInt(0) == kApplicationId)) problems.append(QStringLiteral("It is not a chat file of this program."));
         answer = problems;
         if (rows.failed()) answer = rows.failure();
       }
@@ -275,11 +277,15 @@ Status Database::repairSearch() {
   return execute(d_->connection, QStringLiteral("INSERT INTO message_fts(message_fts) VALUES ('rebuild')"));
 }
 
+Status Database::checkBackup(const QString& backupFile) {
+  const auto problems = integrityOf(backupFile);
+  if (problems && problems->isEmpty()) return Done{};
+  return Failure{FailureKind::Damaged, QStringLiteral("%1 is not a sound backup.").arg(backupFile), problems ? problems->join(QLatin1Char('\n')) : problems.failure().details};
+}
+
 Status Database::restore(const QString& folder, const QString& backupFile) {
   const ProfileFiles files{folder};
-  const auto problems = integrityOf(backupFile);
-  if (!problems || !problems->isEmpty())
-    return Failure{FailureKind::Damaged, QStringLiteral("%1 is not a sound backup.").arg(backupFile), problems ? problems->join(QLatin1Char('\n')) : problems.failure().details};
+  if (auto sound = checkBackup(backupFile); !sound) return sound;
   const QString part = files.database() + QStringLiteral(".part");
   QFile::remove(part);
   if (!QFile::copy(backupFile, part)) return Failure{FailureKind::DiskFull, QStringLiteral("The backup could not be copied into the profile."), {}};

@@ -46,6 +46,7 @@ class Database {
 
   static QString fileName();                               // below the profile
   static QStringList backups(const QString& folder);       // newest first
+  static Status checkBackup(const QString& backupFile);    // what restore() would refuse
   // Puts a backup in the place of the database, which must be closed. The old file is kept in quarantine/, never deleted.
   static Status restore(const QString& folder, const QString& backupFile);
 

@@ -9,6 +9,7 @@
 #include <QNetworkAccessManager>
 #include <QNetworkReply>
 #include <QRegularExpression>
+#include <utility>
 
 #include "app/cli/console.h"
 
@@ -26,7 +27,15 @@ QString sha_of(const QString& path) {
   return QString::fromLatin1(hash.result().toHex());
 }
 
-// One request from where PART ends; a server that ignores the range starts the file again. True: it ended without an error.
+// Whether the answer goes on where FROM ends; servers may ignore the range, or answer with another one.
+bool continues(const QNetworkReply& reply, int status, qint64 from) {
+  if (status != 206) return false;
+  static const QRegularExpression range(QStringLiteral("^bytes (\\d+)-"));
+  return range.match(QString::fromLatin1(reply.rawHeader("Content-Range"))).captured(1) == QString::number(from);
+}
+
+// One request from where PART ends; where the answer does not go on from there the file starts again. Pages that say an error are not written.
+// True: it ended without an error.
 bool fetch(QNetworkAccessManager& network, const QUrl& url, QFile& part, QString* error) {
   QNetworkRequest request(url);
   request.setTransferTimeout(kSilenceMs);
@@ -35,10 +44,14 @@ bool fetch(QNetworkAccessManager& network, const QUrl& url, QFile& part, QString
   QNetworkReply* reply = network.get(request);
   QEventLoop loop;
   bool started = false, written = true;
+  const auto status = [reply] { return reply->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt(); };
   QObject::connect(reply, &QNetworkReply::readyRead, &loop, [&] {
-    if (!started && part.size() > 0 && reply->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt() == 200) part.resize(0), part.seek(0);
-    started = true;
     const QByteArray bytes = reply->readAll();
+    if (status() != 200 && status() != 206) return;
+    if (!std::exchange(started, true) && part.size() > 0 && !continues(*reply, status(), part.size())) {
+      part.resize(0);
+      if (status() == 206) return reply->abort();  // another piece than asked for: the next try asks for the whole
+    }
     if (part.write(bytes) == bytes.size()) return;
     written = false;
     reply->abort();
@@ -46,6 +59,8 @@ bool fetch(QNetworkAccessManager& network, const QUrl& url, QFile& part, QString
   QObject::connect(reply, &QNetworkReply::finished, &loop, &QEventLoop::quit);
   loop.exec();
   const bool ok = reply->error() == QNetworkReply::NoError && written;
+  constexpr int kRangeRefused = 416;
+  if (status() == kRangeRefused) part.resize(0);
   if (!ok) *error = written ? tr("The download stopped: %1.").arg(reply->errorString()) : tr("The disk is full. What was loaded so far is kept.");
   reply->deleteLater();
   return ok;

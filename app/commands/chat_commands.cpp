@@ -40,7 +40,9 @@ Json chat_json(const ChatInfo& c) {
           {"tokens_to_read", c.tokensToRead},
           {"bytes", c.bytesHeld ? Json(*c.bytesHeld) : Json(nullptr)},
           {"pinned", c.pinned},
-          {"wait_ms", null_or(c.waitMs)}};
+          {"wait_ms", null_or(c.waitMs)},
+          {"load_ms", null_or(c.loadMs)},
+          {"model_loaded", c.modelLoaded}};
 }
 
 void send_finished(const ProfileCommand& c, const TurnResult& result) {

@@ -167,6 +167,17 @@ ChatBundle from_object(const QJsonObject& o) {
 
 }  // namespace
 
+QString import_kind(const QByteArray& bytes) {
+  const auto tr = [](const char* t) { return QCoreApplication::translate("Import", t); };
+  const QJsonDocument document = QJsonDocument::fromJson(bytes);
+  const QJsonObject first = document.isObject() ? document.object() : document.array().first().toObject();
+  if (first.contains(QLatin1String("turnglass"))) return tr("Chats of Turnglass");
+  if (first.contains(QLatin1String("mapping"))) return tr("Export of a hosted chat program, with branches");
+  if (first.contains(QLatin1String("role"))) return tr("A list of messages");
+  if (first.contains(QLatin1String("messages"))) return tr("Chats of another local program");
+  return {};
+}
+
 QVector<ChatBundle> import_chats(const QByteArray& bytes, QString* sentence) {
   const QJsonDocument document = QJsonDocument::fromJson(bytes);
   QVector<ChatBundle> out;

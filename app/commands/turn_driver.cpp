@@ -1,6 +1,7 @@
 #include "app/commands/turn_driver.h"
 
 #include "app/format.h"
+#include "engine/chat_template/template_chooser.h"
 
 namespace tg {
 
@@ -16,6 +17,13 @@ TurnDriver::TurnDriver(ApplicationImpl& app, QString chat, std::function<void(Tu
     answer({std::nullopt, std::nullopt,
             tr("Nothing has been sent. The prompt has %1 tokens and %2 are kept free for the answer, which is more than the window of %3.")
                 .arg(format::count(count.promptTokens), format::count(count.answerKept), format::count(count.window)), 4});
+  });
+  connect(service, &ChatService::templateNeeded, this, [this](const QString& id) {
+    if (id != chat_) return;
+    QStringList names;
+    for (const BuiltinTemplate& known : builtin_templates()) names << QString::fromUtf8(known.name.data(), static_cast<qsizetype>(known.name.size()));
+    answer({std::nullopt, std::nullopt, tr("This model brings no chat template. Choose one. Use --template FILE or --template builtin:NAME, where NAME is one of: %1.").arg(names.join(QStringLiteral(", "))),
+            app_.service().exitCodeOf(chat_)});
   });
   if (!text_) return;
   connect(&app_.engine(), &EnginePort::events, this, [this] {
