@@ -283,7 +283,7 @@ void ScriptedEngine::end(Running& turn, FinishReason reason, const QString& erro
   event.turn = turn.id;
   event.report = std::move(report);
   event.model = {QStringLiteral("Scripted model"), QStringLiteral("scripted"), QStringLiteral("cpu"), QStringLiteral("Scripted engine"), turn.load_ms, script_.window,
-                 static_cast<double>(kBytesPerToken)};
+                 static_cast<double>(kBytesPerToken), {}};
   buffer_.add(std::move(event));
 }
 
