@@ -31,6 +31,14 @@ ChatListPanel::ChatListPanel(ChatService& service, Actions& actions, QWidget* pa
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 8, 0, 0);
   column->setSpacing(6);
+  buildHead(column);
+  buildLists(column);
+  buildFoot(column);
+  connectParts();
+  updateFoot();
+}
+
+void ChatListPanel::buildHead(QVBoxLayout* column) {
   auto* head = new QHBoxLayout;
   head->setContentsMargins(12, 0, 10, 0);
   auto* title = new QLabel(tr("Chats"), this);
@@ -60,8 +68,10 @@ ChatListPanel::ChatListPanel(ChatService& service, Actions& actions, QWidget* pa
   search_->installEventFilter(this);
   searchLine->addWidget(search_);
   column->addLayout(searchLine);
+}
 
-  model_ = new ChatListModel(service, this);
+void ChatListPanel::buildLists(QVBoxLayout* column) {
+  model_ = new ChatListModel(service_, this);
   view_ = new QTreeView(this);
   view_->setObjectName(u"chatListView"_s);
   view_->setAccessibleName(tr("Chats"));
@@ -97,7 +107,9 @@ ChatListPanel::ChatListPanel(ChatService& service, Actions& actions, QWidget* pa
   stack_ = new QStackedWidget(this);
   for (QWidget* w : {static_cast<QWidget*>(view_), static_cast<QWidget*>(results_), static_cast<QWidget*>(nothing_)}) stack_->addWidget(w);
   column->addWidget(stack_, 1);
+}
 
+void ChatListPanel::buildFoot(QVBoxLayout* column) {
   auto* foot = new QFrame(this);
   foot->setObjectName(u"chatListFoot"_s);
   auto* footLine = new QHBoxLayout(foot);
@@ -112,13 +124,15 @@ ChatListPanel::ChatListPanel(ChatService& service, Actions& actions, QWidget* pa
   footLine->addWidget(count_, 1);
   footLine->addWidget(bin_);
   column->addWidget(foot);
+}
 
+void ChatListPanel::connectParts() {
   delay_.setSingleShot(true);
   delay_.setInterval(80);
   connect(&delay_, &QTimer::timeout, this, &ChatListPanel::search);
   connect(search_, &QLineEdit::textChanged, &delay_, qOverload<>(&QTimer::start));
-  connect(&service, &ChatService::searchFinished, this, &ChatListPanel::showHits);
-  connect(&service, &ChatService::chatsChanged, this, &ChatListPanel::updateFoot);
+  connect(&service_, &ChatService::searchFinished, this, &ChatListPanel::showHits);
+  connect(&service_, &ChatService::chatsChanged, this, &ChatListPanel::updateFoot);
   connect(model_, &QAbstractItemModel::rowsInserted, view_, &QTreeView::expandAll);
   connect(view_, &QTreeView::clicked, this, [this](const QModelIndex& index) {
     if (index.data(ChatListModel::IsFolderRole).toBool()) view_->setExpanded(index, !view_->isExpanded(index));
@@ -133,7 +147,6 @@ ChatListPanel::ChatListPanel(ChatService& service, Actions& actions, QWidget* pa
   };
   connect(results_, &QListWidget::itemActivated, this, open);
   connect(results_, &QListWidget::itemClicked, this, open);
-  updateFoot();
 }
 
 void ChatListPanel::updateFoot() {

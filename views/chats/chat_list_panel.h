@@ -11,6 +11,7 @@ class QListWidget;
 class QPushButton;
 class QStackedWidget;
 class QTreeView;
+class QVBoxLayout;
 
 namespace tg {
 
@@ -40,6 +41,10 @@ class ChatListPanel : public QFrame {
   void search();
   void showHits(const QVector<SearchHit>& hits, quint64 request);
   void updateFoot();
+  void buildHead(QVBoxLayout* column);
+  void buildLists(QVBoxLayout* column);
+  void buildFoot(QVBoxLayout* column);
+  void connectParts();
 
   ChatService& service_;
   Actions& actions_;

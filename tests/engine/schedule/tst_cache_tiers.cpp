@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "engine/cache/kv_cache.h"
+#include "tests/support/engine_checks.h"
 #include "tests/support/fake_model.h"
 
 using namespace tg;
@@ -28,20 +29,6 @@ EngineOptions on_disk(const QTemporaryDir& dir, CacheBudget budget = {0, 1U << 2
   o.budget = budget;
   return o;
 }
-
-#define SAME_ANSWER(a, b)                                              \
-  do {                                                                 \
-    QVERIFY2((a).error.message.empty(), (a).error.message.c_str());    \
-    QVERIFY2((b).error.message.empty(), (b).error.message.c_str());    \
-    QCOMPARE((a).output_ids, (b).output_ids);                          \
-    QCOMPARE((a).logits_sha, (b).logits_sha);                          \
-  } while (false)
-
-#define INTEGRITY(engine)                                              \
-  do {                                                                 \
-    const auto checked = (engine)->check_integrity();                  \
-    QVERIFY2(checked, checked ? "" : checked.error().message.c_str()); \
-  } while (false)
 
 QStringList files(const QTemporaryDir& dir, const QString& ending) {
   QStringList out;
