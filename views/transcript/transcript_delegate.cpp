@@ -237,7 +237,8 @@ void TranscriptDelegate::paintDocument(QPainter& p, int row, int viewWidth, cons
   const QPointF origin = documentOrigin(row, viewWidth);
   QAbstractTextDocumentLayout::PaintContext context;
   // Only the lines on screen are drawn: a long block costs what is seen of it.
-  const QRectF visible = p.deviceTransform().inverted().mapRect(QRectF(QPointF(), QSizeF(p.device()->width(), p.device()->height()) * p.device()->devicePixelRatioF()));
+  // worldTransform, not deviceTransform: the latter also holds where the view lies in its window.
+  const QRectF visible = p.worldTransform().inverted().mapRect(QRectF(0, 0, p.device()->width(), p.device()->height()));
   context.clip = visible.translated(-origin);
   p.translate(origin);
   const bool quiet = r.kind == RowKind::Thinking;
