@@ -166,7 +166,9 @@ QString moneyDetail(const QString& pico, const QString& currency) {
 
 QString spokenTime(double ms) {
   if (ms < 1) return tr("less than 1 millisecond");
-  if (std::lround(ms) < 100) return QCoreApplication::translate("Format", "%n millisecond(s)", nullptr, static_cast<int>(std::lround(ms)));
+  if (const int whole = static_cast<int>(std::lround(ms)); whole < 100) {
+    return whole == 1 ? QCoreApplication::translate("Format", "1 millisecond") : QCoreApplication::translate("Format", "%1 milliseconds").arg(whole);
+  }
   const double s = ms / 1000;
   if (s < 59.95) return tr("%1 seconds").arg(fixed(s, s < 9.995 ? 2 : 1));
   const qint64 seconds = std::llround(s);
