@@ -49,6 +49,8 @@ FirstRunPage::FirstRunPage(QWidget* parent) : QWidget(parent) {
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setFocusPolicy(Qt::NoFocus);
   auto* body = new QWidget(scroll);
+  body->setAutoFillBackground(true);
+  body->setBackgroundRole(QPalette::Base);
   auto* centred = new QHBoxLayout(body);
   auto* column = new QVBoxLayout;
   column->setSpacing(16);
