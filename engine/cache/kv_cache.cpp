@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "engine/cache/cache_clock.h"
@@ -191,6 +192,11 @@ void KvCache::attach(CacheLease& lease, Tree& t) {
       lease.memory_[g].push_back(copy);
       lease.rows_[g].push_back(copy.get());
     }
+    for (const auto& [position, state] : source->states) {  // a fork or an edit further up starts from these
+      if (position > lease.cached_ || !state.memory || lease.states_.contains(position)) continue;
+      lease.states_[position] = state.memory;
+      private_bytes_ += layout.state_bytes;
+    }
   }
   if (layout.state_bytes > 0) {
     lease.state_ = t.memory->allocate(layout.state_bytes, lease.cached_ == 0);
@@ -311,7 +317,8 @@ void KvCache::release_window(CacheLease& lease, Tree& t) {
     const int end = std::min(PrefixTree::first_needed_page(window, length), static_cast<int>(lease.rows_[g].size()));
     for (int i = lease.released_[g]; i < end; ++i) {
       const auto wants = [&](int point) { return point <= length && PrefixTree::first_needed_page(window, point) <= i && i <= (point - 1) / kPageTokens; };
-      if (std::any_of(lease.restart_points_.begin(), lease.restart_points_.end(), wants)) continue;
+      // The end of the answer before is where an edit or a fork of this turn goes on.
+      if (wants(lease.cached_) || std::any_of(lease.restart_points_.begin(), lease.restart_points_.end(), wants)) continue;
       if (zu(i) < lease.nodes_.size()) {
         Node& node = *lease.nodes_[zu(i)];
         const bool ours = zu(i) >= lease.created_from_ && node.users == 1 && node.owners.empty();
@@ -383,15 +390,29 @@ void KvCache::absorb_partial_siblings(Tree& t, Node& node) {
   }
 }
 
+// The last states of another chat that shares the path are where that chat goes on or answers again: they are not ours to thin.
 void KvCache::thin_states(Tree& t, ChatRecord& record) {
+  constexpr std::size_t kEnds = 2;
   std::vector<std::pair<Node*, int>> states;
-  for (Node* node : record.path)
+  std::set<const ChatRecord*> others;
+  for (Node* node : record.path) {
+    others.insert(node->owners.begin(), node->owners.end());
     for (const auto& entry : node->states) states.emplace_back(node, entry.first);
+  }
+  others.erase(&record);
+  std::set<std::pair<const Node*, int>> kept;
+  for (const ChatRecord* other : others) {
+    std::size_t n = 0;
+    for (auto node = other->path.rbegin(); node != other->path.rend() && n < kEnds; ++node)
+      for (auto state = (*node)->states.rbegin(); state != (*node)->states.rend() && n < kEnds; ++state)
+        if (state->first <= static_cast<int>(other->ids.size())) kept.emplace(*node, state->first), ++n;
+  }
   while (states.size() > kMaxStates) {
-    std::size_t victim = 1;
+    std::size_t victim = 0;
     const auto gap = [&](std::size_t i) { return states[i + 1].second - states[i - 1].second; };
-    for (std::size_t i = 2; i + 2 < states.size(); ++i)
-      if (gap(i) < gap(victim)) victim = i;
+    for (std::size_t i = 1; i + kEnds < states.size(); ++i)
+      if (!kept.contains(states[i]) && (victim == 0 || gap(i) < gap(victim))) victim = i;
+    if (victim == 0) return;
     const auto [node, position] = states[victim];
     forget_blob(t, *node, node->states.at(position), -1, position);
     let_go(node->states.at(position));

@@ -134,9 +134,10 @@ bool KvCache::check_content(Tree& t, Node& node, Blob& blob, int group, int posi
     sound = false;
   }
   if (blob.on_disk) {
-    std::vector<std::byte> content(blob.bytes);
+    const BlobId id = blob_id(t, node, group, position);
+    std::vector<std::byte> content(store_->long_enough(id) ? blob.bytes : 0);
     std::uint64_t checksum = 0;
-    if (store_->read_blob(blob_id(t, node, group, position), content, checksum) == Refusal::none) return sound;
+    if (content.size() == blob.bytes && store_->read_blob(id, content, checksum) == Refusal::none) return sound;
     forget_blob(t, node, blob, group, position);
     sound = false;
   }

@@ -121,7 +121,7 @@ void KvCache::remove_unlisted(const std::map<std::string, std::set<std::string>>
 Refusal KvCache::read_blob(Tree& t, Node& node, int group, int position, std::unique_lock<std::mutex>& lock) {
   const BlobId id = blob_id(t, node, group, position);
   const std::shared_ptr<PageMemory> memory = t.memory;
-  if (!store_ || !memory) return Refusal::incomplete;
+  if (!store_ || !memory || !store_->long_enough(id)) return Refusal::incomplete;
   make_room(id.bytes, {"budget", {}});
   lock.unlock();
   auto content = memory->allocate(id.bytes, false);
@@ -146,7 +146,8 @@ Refusal KvCache::read_blob(Tree& t, Node& node, int group, int position, std::un
 // ---- writing
 
 void KvCache::post_write(const std::string& sequence) {
-  if (disk_on()) queue_->post([this, sequence] { write_chat(sequence); });
+  // Without room for pages the list of the chat is still written: after a restart it tells why everything is read again.
+  if (store_) queue_->post([this, sequence] { write_chat(sequence); });
 }
 
 void KvCache::write_chat(const std::string& sequence) {
@@ -167,7 +168,7 @@ void KvCache::write_chat(const std::string& sequence) {
 bool KvCache::write_next_blob(const std::string& sequence) {
   std::unique_lock lock(mutex_);
   const auto found = records_.find(sequence);
-  if (found == records_.end()) return false;
+  if (!disk_on() || found == records_.end()) return false;
   Tree* t = tree(found->second->key.id());
   if (t == nullptr || !t->memory) return false;
   Blob* next = nullptr;

@@ -122,6 +122,12 @@ Refusal SnapshotStore::read_blob(const BlobId& id, std::span<std::byte> to, std:
   return XXH3_64bits(to.data(), to.size()) == checksum ? Refusal::none : Refusal::checksum;
 }
 
+bool SnapshotStore::long_enough(const BlobId& id) const {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(blob_path(id), error);
+  return !error && size >= kPreamble + id.bytes;
+}
+
 void SnapshotStore::remove_blob(const BlobId& id) const { remove_file(blob_path(id)); }
 
 std::set<std::string> SnapshotStore::blob_names(const std::string& key_id) const {

@@ -49,6 +49,8 @@ class SnapshotStore {
   bool write_blob(const BlobId& id, std::span<const std::byte> content, std::uint64_t checksum) const;
   // Fills TO [id.bytes] and CHECKSUM; on a refusal their content is undefined.
   Refusal read_blob(const BlobId& id, std::span<std::byte> to, std::uint64_t& checksum) const;
+  // Whether the file can hold the content at all: sizes come from files, so nothing is allocated for one that cannot.
+  bool long_enough(const BlobId& id) const;
   void remove_blob(const BlobId& id) const;
   std::set<std::string> blob_names(const std::string& key_id) const;
   void remove_blob_file(const std::string& key_id, const std::string& name) const;
