@@ -59,7 +59,7 @@ TurnJob ChatServiceImpl::jobOf(const Pending& pending, const ChatState& chat) co
   const QVector<storage::Message> path = pathOf(pending, chat);
   if (pending.kind == Pending::Kind::Edit) {
     job.changeHint = QStringLiteral("edited");
-    job.changeMessage = static_cast<int>(std::count_if(path.begin(), path.end(), [](const auto& m) { return m.role != QLatin1String("notice"); }));
+    job.changeMessage = static_cast<int>(prompt_numbers(!s.system.isEmpty(), path, pending.cut).size()) - 1;  // the last one of the prompt
   } else if (pending.dropped) {
     job.changeHint = QStringLiteral("turns_dropped");
   } else if (std::any_of(path.begin(), path.end(), [](const auto& m) { return !m.thinkingText.isEmpty(); })) {
@@ -122,6 +122,11 @@ TurnRecord ChatServiceImpl::recordOf(const ChatState& chat, const PortEvent& eve
     record.cache.miss->turnLast = pending.dropped->lastTurn;
   }
   const QVector<storage::Message> before = chat.conversation.pathBefore(record.messageId);
+  if (record.cache.miss && record.cache.miss->message) {
+    // The engine counts the messages of the prompt, a reader those of the chat.
+    const int number = prompt_numbers(!chat.settings.generation.system.isEmpty(), before, pending.cut).value(*record.cache.miss->message);
+    record.cache.miss->message = number > 0 ? std::optional<int>(number) : std::nullopt;
+  }
   for (auto it = before.rbegin(); it != before.rend() && pending.kind == Pending::Kind::Send; ++it) {
     const TurnRecord* last = chat.conversation.record(it->id);
     if (!last) continue;

@@ -188,6 +188,23 @@ ChatMessage to_prompt(const Message& m, const PromptCut& cut, const QString& mod
   return out;
 }
 
+// What of a path is sent, with its number in reading order.
+struct Sent { const Message* message; int number; };
+
+QVector<Sent> sent_of(const QVector<Message>& path, const PromptCut& cut, int* left_out) {
+  QVector<Sent> out;
+  const auto first = std::find_if(path.begin(), path.end(), [&](const Message& m) { return m.id == cut.firstKept; });
+  const auto first_kept = cut.firstKept.isEmpty() || first == path.end() ? 0 : first - path.begin();
+  int said = 0;
+  for (qsizetype i = 0; i < path.size(); ++i) {
+    if (path[i].role == QLatin1String("notice")) continue;
+    const bool first_turn = said++ < 2;
+    if (i >= first_kept || (cut.keepFirstTurn && first_turn)) out.push_back({&path[i], said});
+    else if (left_out) ++*left_out;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<ChatMessage> prompt_messages(const QString& system, const QVector<Message>& path, const PromptCut& cut, const QString& modelName, int* cut_messages) {
@@ -198,19 +215,18 @@ std::vector<ChatMessage> prompt_messages(const QString& system, const QVector<Me
     m.content = system.toStdString();
     out.push_back(std::move(m));
   }
-  const auto first = std::find_if(path.begin(), path.end(), [&](const Message& m) { return m.id == cut.firstKept; });
-  const auto first_kept = cut.firstKept.isEmpty() || first == path.end() ? 0 : first - path.begin();
-  int left_out = 0, said = 0;
-  for (qsizetype i = 0; i < path.size(); ++i) {
-    if (path[i].role == QLatin1String("notice")) continue;
-    const bool first_turn = said++ < 2;
-    if (i < first_kept && !(cut.keepFirstTurn && first_turn)) {
-      ++left_out;
-      continue;
-    }
-    out.push_back(to_prompt(path[i], cut, modelName));
-  }
+  int left_out = 0;
+  const QVector<Sent> sent = sent_of(path, cut, &left_out);
+  for (const Sent& s : sent) out.push_back(to_prompt(*s.message, cut, modelName));
   if (cut_messages) *cut_messages = left_out;
+  return out;
+}
+
+QVector<int> prompt_numbers(bool has_system, const QVector<Message>& path, const PromptCut& cut) {
+  QVector<int> out;
+  if (has_system) out.push_back(0);
+  const QVector<Sent> sent = sent_of(path, cut, nullptr);
+  for (const Sent& s : sent) out.push_back(s.number);
   return out;
 }
 

@@ -54,5 +54,7 @@ QString content_of(const storage::Message& message, bool with_documents);
 // CUTMESSAGES (may be null): how many messages of PATH were left out.
 std::vector<ChatMessage> prompt_messages(const QString& system, const QVector<storage::Message>& path, const PromptCut& cut, const QString& modelName,
                                          int* cut_messages = nullptr);
+// Their numbers in reading order, from 1; 0 for the system text.
+QVector<int> prompt_numbers(bool has_system, const QVector<storage::Message>& path, const PromptCut& cut);
 
 }  // namespace tg
