@@ -2,6 +2,7 @@
 
 #include <QEventLoop>
 #include <QJsonArray>
+#include <QThread>
 #include <algorithm>
 
 #include "app/cli/console.h"
@@ -48,7 +49,7 @@ bool ReplayRunner::dispatch(int number, const QString& kind, const QJsonValue& v
   if (kind == QLatin1String("cancel_after")) return done(number, cancel_after(o));
   if (kind == QLatin1String("cache")) return use_cache_ = value.toBool(true), done(number, {});
   if (kind == QLatin1String("restart")) return done(number, restart());
-  if (kind == QLatin1String("unload")) return app_->engine().unloadAll(), done(number, {});
+  if (kind == QLatin1String("unload")) return done(number, unload());
   if (kind == QLatin1String("integrity")) return done(number, integrity());
   if (kind == QLatin1String("keep") || kind == QLatin1String("evict") || kind == QLatin1String("pin") || kind == QLatin1String("unpin")) {
     return done(number, cache_step(kind, o));
@@ -124,6 +125,7 @@ QString ReplayRunner::begin(const QString& kind, const QJsonObject& o, Send& sen
     said = tr("%1 token ids").arg(tokens.size());
     extras.ids = std::move(tokens);
   }
+  if (said.trimmed().isEmpty() && attach.isEmpty()) return tr("There is nothing to send.");
   const QString id = chats_.value(name);
   app_->service().setNextExtras(id, extras);
   drive(id, [&, id] { app_->service().send(id, said, attach); }, send, left, loop);
@@ -177,6 +179,7 @@ QString ReplayRunner::edit(const QJsonObject& o, Send& send, int* left, QEventLo
   const QVector<MessageInfo> shown = app_->service().messages(id);
   const bool user = std::any_of(shown.begin(), shown.end(), [&](const MessageInfo& m) { return m.id == message && m.role == QLatin1String("user"); });
   if (!user) return tr("This chat has no message of the user with that number.");
+  if (text(o, "text").trimmed().isEmpty()) return tr("There is nothing to send.");
   app_->service().setNextExtras(id, extras);
   drive(id, [&] { app_->service().edit(id, message, text(o, "text")); }, send, left, loop);
   return {};
@@ -242,6 +245,19 @@ QString ReplayRunner::cancel_after(const QJsonObject& o) {
 QString ReplayRunner::restart() {
   app_.reset();
   return open();
+}
+
+// Pages leave memory in the background; a scenario goes on when they have, so that every run of it says the same.
+QString ReplayRunner::unload() {
+  constexpr int kMostMs = 10000, kPauseMs = 2;
+  EnginePort& engine = app_->engine();
+  engine.unloadAll();
+  const auto in_memory = [&] {
+    const std::vector<CacheState> states = engine.cacheStates();
+    return std::any_of(states.begin(), states.end(), [](const CacheState& s) { return s.tokens_ram > 0; });
+  };
+  for (int waited = 0; waited < kMostMs && in_memory(); waited += kPauseMs) QThread::msleep(kPauseMs);
+  return {};
 }
 
 QString ReplayRunner::integrity() {

@@ -34,6 +34,7 @@ class ReplayRunner {
   QString cancel_after(const QJsonObject& o);
   QString restart();
   QString integrity();
+  QString unload();
   QString open_chat(const QString& chatId);
   bool print(int number, const Send& send);
   bool done(int number, const QString& error);
