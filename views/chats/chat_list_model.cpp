@@ -47,6 +47,7 @@ QString chatSentence(const ChatInfo& c) {
   QString s = shownTitle(c.title) + u". "_s + tierSpoken(c.tier) + u". "_s;
   s += c.waitMs ? ChatListModel::tr("Ready in about %1. ").arg(format::spokenTime(*c.waitMs)) : ChatListModel::tr("Wait unknown: not measured yet. ");
   s += c.tier == ChatTier::Cold ? ChatListModel::tr("%1 tokens to read.").arg(c.tokensToRead) : ChatListModel::tr("%1 tokens.").arg(c.tokensHeld);
+  if (!c.modelLoaded) s += c.loadMs ? ChatListModel::tr(" The model is loaded first, about %1.").arg(format::spokenTime(*c.loadMs)) : ChatListModel::tr(" The model is loaded first.");
   if (c.pinned) s += ChatListModel::tr(" Pinned.");
   return s;
 }
