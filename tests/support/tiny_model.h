@@ -33,12 +33,18 @@ class TinyModel {
     }
     return tensors.front();
   }
+  void set_vocabulary(int rows) {
+    for (TinyTensor& t : tensors) {
+      if (t.name == "token_embd.weight" || t.name == "output.weight") t.shape.back() = static_cast<std::uint64_t>(rows);
+    }
+  }
   void drop(const std::string& name) { std::erase_if(tensors, [&](const TinyTensor& t) { return t.name == name; }); }
   void vector(const std::string& name, int n, int rows = 1) { add(name, Format::F32, n, rows, 1); }
   void matrix(const std::string& name, int rows, int cols, Format format = Format::F32, int experts = 1) { add(name, format, cols, rows, experts); }
 
-  std::string bytes() const {
-    GgufWriter writer;
+  std::string bytes() const { return bytes(GgufWriter()); }
+  // With a vocabulary: a writer that holds its keys, and rows for all its tokens (set_vocabulary).
+  std::string bytes(GgufWriter writer) const {
     writer.add_string("general.architecture", architecture);
     writer.add_string("general.name", "tiny " + architecture);
     for (const auto& [key, value] : keys) write_key(writer, architecture + "." + key, value);
