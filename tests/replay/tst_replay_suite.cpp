@@ -100,7 +100,7 @@ void TestReplaySuite::scenario() {
   for (const auto& [key, value] : {std::pair{"template", options.value(QLatin1String("template"))}, {"attach", options.value(QLatin1String("attach"))}}) {
     if (value.isString()) options[QLatin1String(key)] = dir_.filePath(value.toString());
   }
-  if (word(options, "speculative") == QLatin1String("draft")) options[QLatin1String("speculative")] = QStringLiteral("draft:") + model(QStringLiteral("other"));
+  if (word(options, "speculative") == QLatin1String("draft")) options[QLatin1String("speculative")] = QString(QStringLiteral("draft:") + model(QStringLiteral("other")));
   scenario[QLatin1String("options")] = options;
 
   const QTemporaryDir profiles(fast_folder());
