@@ -1,5 +1,6 @@
 #include "views/chats/chat_list_model.h"
 
+#include <QLocale>
 #include <QMimeData>
 
 #include "app/format.h"
@@ -43,11 +44,16 @@ QString chatSecondLine(const ChatInfo& c, const std::optional<LiveTurn>& live) {
 
 QString shownTitle(const QString& title) { return title.isEmpty() ? ChatListModel::tr("New chat") : title; }
 
+// Expected times are spoken as they are shown: in tenths of a second, never below one (UI.md 3).
+QString spokenWait(double ms) {
+  return ms < 9950 ? ChatListModel::tr("%1 seconds").arg(QLocale().toString(qMax(0.1, ms / 1000), 'f', 1)) : format::spokenTime(ms);
+}
+
 QString chatSentence(const ChatInfo& c) {
   QString s = shownTitle(c.title) + u". "_s + tierSpoken(c.tier) + u". "_s;
-  s += c.waitMs ? ChatListModel::tr("Ready in about %1. ").arg(format::spokenTime(*c.waitMs)) : ChatListModel::tr("Wait unknown: not measured yet. ");
+  s += c.waitMs ? ChatListModel::tr("Ready in about %1. ").arg(spokenWait(*c.waitMs)) : ChatListModel::tr("Wait unknown: not measured yet. ");
   s += c.tier == ChatTier::Cold ? ChatListModel::tr("%1 tokens to read.").arg(c.tokensToRead) : ChatListModel::tr("%1 tokens.").arg(c.tokensHeld);
-  if (!c.modelLoaded) s += c.loadMs ? ChatListModel::tr(" The model is loaded first, about %1.").arg(format::spokenTime(*c.loadMs)) : ChatListModel::tr(" The model is loaded first.");
+  if (!c.modelLoaded) s += c.loadMs ? ChatListModel::tr(" The model is loaded first, about %1.").arg(spokenWait(*c.loadMs)) : ChatListModel::tr(" The model is loaded first.");
   if (c.pinned) s += ChatListModel::tr(" Pinned.");
   return s;
 }
