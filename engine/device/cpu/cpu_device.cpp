@@ -4,15 +4,24 @@
 #include <cstring>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "engine/device/cpu/processor.h"
 #include "engine/device/cpu/weight_tiles.h"
 
 namespace tg::cpu {
 
 std::shared_ptr<std::byte> allocate_uninitialised(std::size_t bytes) {
-  constexpr std::size_t kLine = 64;
-  void* memory = std::aligned_alloc(kLine, round_up_bytes(bytes == 0 ? kLine : bytes, kLine));
+  // Whole large pages where there is room for several: weights are read front to back, and looking up small pages costs bandwidth.
+  constexpr std::size_t kLine = 64, kLargePage = std::size_t{2} << 20;
+  const std::size_t unit = bytes >= 4 * kLargePage ? kLargePage : kLine;
+  void* memory = std::aligned_alloc(unit, round_up_bytes(bytes == 0 ? unit : bytes, unit));
   if (memory == nullptr) throw std::bad_alloc();
+#if defined(__linux__)
+  if (unit == kLargePage) madvise(memory, round_up_bytes(bytes, kLargePage), MADV_HUGEPAGE);
+#endif
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
 

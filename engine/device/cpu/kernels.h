@@ -121,6 +121,9 @@ const Kernels& scalar_kernels();
 const Kernels& avx512_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avxvnni_kernels();
+#elif defined(__aarch64__)
+const Kernels& dotprod_kernels();
+const Kernels& neon_kernels();
 #endif
 
 }  // namespace tg::cpu

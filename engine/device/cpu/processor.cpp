@@ -11,6 +11,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 namespace tg::cpu {
 namespace {
@@ -76,6 +80,10 @@ bool has_avx_vnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & (1U << 4)) != 0;
 }
+#elif defined(__aarch64__) && defined(__linux__)
+bool has_dot_product() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; }
+#elif defined(__aarch64__)
+bool has_dot_product() { return false; }  // no way to ask that is known to us
 #endif
 
 // Best first.
@@ -89,6 +97,9 @@ std::vector<Choice> choices() {
   all.push_back({"avx512", avx512, avx512_kernels});
   all.push_back({"avxvnni", avx2 && has_avx_vnni(), avxvnni_kernels});
   all.push_back({"avx2", avx2, avx2_kernels});
+#elif defined(__aarch64__)
+  all.push_back({"neondot", has_dot_product(), dotprod_kernels});
+  all.push_back({"neon", true, neon_kernels});
 #endif
   all.push_back({"scalar", true, scalar_kernels});
   return all;

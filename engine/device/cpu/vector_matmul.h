@@ -119,9 +119,10 @@ TG_INLINE void multiply_unpacked(const Unpacked& u, const ActBlock* const* a, in
 }
 
 // Asks for the block that comes a few KiB later: a little more bandwidth than hardware prefetch alone, which stops at every 4 KiB.
+constexpr std::size_t kPrefetchAhead = 4096;
 template <std::size_t Bytes>
 TG_INLINE void prefetch_block(const std::byte* tile) {
-  constexpr std::size_t kAhead = (4096 + Bytes - 1) / Bytes * Bytes;
+  constexpr std::size_t kAhead = (kPrefetchAhead + Bytes - 1) / Bytes * Bytes;
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < Bytes; i += 64) __builtin_prefetch(tile + kAhead + i, 0, 3);
 }
@@ -303,7 +304,10 @@ int float_columns(const Piece& p, int t, int c, int first, int count) {
     const std::byte* w = tiles + zu(first) * kStep;
     for (int k = 0; k < count; ++k, w += kStep) {
       VF row[R];
-      for (int r = 0; r < R; ++r) row[r] = load_floats<F>(w + zu(r) * tile_bytes);
+      for (int r = 0; r < R; ++r) {
+        row[r] = load_floats<F>(w + zu(r) * tile_bytes);
+        if constexpr (N <= kDirectRows) __builtin_prefetch(w + zu(r) * tile_bytes + kPrefetchAhead, 0, 3);
+      }
 #pragma GCC unroll 8
       for (int n = 0; n < N; ++n) {
         const VF x = vset(a[n][k]);
