@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # Builds and runs all tests; ends with ctest's summary.
-#   bash tests/run.sh [--perf] [--no-sanitizers] [-R NAME]
+#   bash tests/run.sh [--perf] [--neon] [--no-sanitizers] [-R NAME]
 # --perf           also the time budgets (label perf), which want a quiet machine
+# --neon           also the kernels for AArch64, cross-compiled and run under qemu
 # --no-sanitizers  leaves out the second build of the engine with address and undefined-behaviour sanitizers
 # -R NAME          only tests whose name matches
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-perf=no sanitizers=yes only=()
+perf=no neon=no sanitizers=yes only=()
 while [ $# -gt 0 ]; do
   case $1 in
     --perf) perf=yes ;;
+    --neon) neon=yes ;;
     --no-sanitizers) sanitizers=no ;;
     -R) only=(-R "${2:?-R needs a name}"); sanitizers=no; shift ;;
-    -h|--help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h|--help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "Unknown option: $1 (see --help)" >&2; exit 2 ;;
   esac
   shift
@@ -61,4 +63,7 @@ labels=(-LE perf)
 [ "$perf" = no ] || labels=()
 cd "$top/build"
 ctest --output-on-failure "${labels[@]}" "${only[@]}" --parallel 2 || status=1
+if [ "$neon" = yes ]; then
+  bash "$top/tests/neon/run.sh" || status=1
+fi
 exit $status
