@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QMenuBar>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -202,6 +203,21 @@ class TestMainWindow : public QObject {
     f.open(u"boiler"_s);
     QTest::keyClick(f.window.get(), Qt::Key_Left, Qt::AltModifier);
     QVERIFY(f.app.service.calls.contains(u"version a4 1"_s));
+  }
+
+  void forkOpensTheCopy() {
+    Fixture f;
+    f.open(u"boiler"_s);
+    f.view()->transcript()->setCurrentIndex(f.model()->index(0, 0));
+    auto* more = f.view()->actionBar()->findChild<QToolButton*>(u"rowMore"_s);
+    QVERIFY(more && more->menu());
+    const QList<QAction*> entries = more->menu()->actions();
+    const auto fork = std::find_if(entries.begin(), entries.end(), [](const QAction* a) { return a->text() == u"Fork here"_s; });
+    QVERIFY(fork != entries.end());
+    (*fork)->trigger();
+    QTRY_VERIFY(f.view()->chatId() != u"boiler"_s);
+    QCOMPARE(f.app.service.chat(f.view()->chatId())->title, u"fork of boiler"_s);
+    QVERIFY(f.app.service.chat(u"boiler"_s).has_value());
   }
 
   void deleteAndUndo() {

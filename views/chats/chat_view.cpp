@@ -189,7 +189,7 @@ void ChatView::connectTranscript() {
     showTurn(model_->lastRowOf(id));
     togglePopover();
   });
-  connect(rowBar_, &RowActionBar::fork, this, [this](const QString& id) { service_.fork(chatId_, id); });
+  connect(rowBar_, &RowActionBar::fork, this, [this](const QString& id) { Q_EMIT chatCreated(service_.fork(chatId_, id)); });
   connect(rowBar_, &RowActionBar::quote, this, [this](const QString& id) {
     const MessageInfo* m = model_->message(id);
     if (m) composer_->setText(u"> "_s + QString(m->text).replace(u'\n', u"\n> "_s) + u"\n\n"_s + composer_->text());

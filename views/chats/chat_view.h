@@ -57,7 +57,7 @@ class ChatView : public QWidget {
   void setFirstRunPage(QWidget* page);            // stands in for the transcript while no chat is open; owned from here
 
  Q_SIGNALS:
-  void chatCreated(const QString& chatId);        // by a first message written with no chat open
+  void chatCreated(const QString& chatId);        // by a first message written with no chat open, or by a fork
   void currentTurnChanged(int turn);              // also when its record changes
   void linkHovered(const QString& url);
 

@@ -8,7 +8,7 @@ else()
 endif()
 set(tg_flags_avx2 -O3 -mavx2 -mfma -mf16c)
 set(tg_flags_avx512 -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mavx512vbmi -mfma -mf16c -mprefer-vector-width=512)
-set(tg_flags_neon -O3)
+set(tg_flags_neon -O2)
 
 # Fully unrolled kernels take a sanitizing compiler minutes: here they are watched for addresses only, and less optimised.
 if(TG_SANITIZE)
