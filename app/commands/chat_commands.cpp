@@ -88,6 +88,7 @@ void send(ApplicationImpl& app, const ProfileCommand& c) {
   const LoadOptions before = app.engine().loadDefaults();
   options.load = before;
   if (const QString refused = read_run_options(c.parser(), options); !refused.isEmpty()) return c.fail(refused, 2);
+  if (c.value("text").trimmed().isEmpty() && options.attach.isEmpty()) return c.fail(tr("There is nothing to send."), 2);
   QString error;
   const QString id = chat_for_send(app, c, options, &error);
   if (id.isEmpty()) return c.fail(error, 2);
