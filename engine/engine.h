@@ -22,6 +22,7 @@ struct EngineOptions {
   std::string cache_dir;          // snapshots; empty: nothing is kept on disk
   CacheBudget budget{0, std::uint64_t{2} << 30, std::uint64_t{8} << 30};
   std::string curves_file;        // measured prefill curves per model and machine; empty: none kept
+  std::function<void()> cache_changed;  // something moved in the cache; from any thread, must only pass the word on
 };
 
 class Engine {
@@ -49,6 +50,7 @@ class Engine {
   virtual CacheBudget budget() const = 0;
   virtual Result<std::string> check_integrity() = 0;        // a sentence, or what is wrong
   virtual std::vector<CacheEvent> events(const std::string& sequence) const = 0;
+  virtual CacheUse cache_use() const = 0;                   // who holds how many bytes where, each counted once
   // A fork starts with its parent's pages (they are found by prefix anyway); this only names the relation for reasons.
   virtual void fork(const std::string& from, const std::string& to) = 0;
 

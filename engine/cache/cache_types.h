@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tg {
 
@@ -42,6 +43,29 @@ struct CacheState {
   std::int64_t last_use_ms = 0;   // Unix time
 };
 struct CacheBudget { std::uint64_t gpu = 0, ram = 0, disk = 0; };
+
+// Bytes held in one tier: used = the sum of what chats hold alone + shared + loose.
+struct TierUse {
+  std::uint64_t used = 0;
+  std::uint64_t shared = 0;       // by two chats or more, counted once
+  std::uint64_t loose = 0;        // of no chat's current text: other versions, and turns that are running
+  std::uint64_t fixed = 0;        // part of used that may not leave: pinned, or in use by a running turn
+};
+struct TokenSpan { int first = 0, last = 0; };
+struct ChatUse {
+  std::string sequence;
+  std::uint64_t gpu = 0, ram = 0, disk = 0;  // held by this chat alone: what evicting it frees
+  int full_pages = 0, tail_tokens = 0, shared_pages = 0, shared_tokens = 0;
+  std::string shared_with;        // sequence of one chat that shares the most
+  bool keeps_part = false;        // some layers keep only part of the past: a turn can go on only behind a token of `restart`
+  std::vector<TokenSpan> restart;
+};
+struct CacheUse {
+  TierUse gpu, ram, disk;
+  std::vector<ChatUse> chats;
+  int page_tokens = 0;
+};
+
 struct CacheEvent { std::int64_t at_ms = 0; std::string sequence, movement, reason; };
 
 // Of a model that need not be loaded. Unset: not measured on this machine. The load comes on top.

@@ -79,6 +79,7 @@ void KvCache::release_memory(const std::string& key_id) {
     if (!node->on_disk() && node->children.empty()) drop(*t, node, {MissCause::model_reloaded, {}, {}, "ram", {}, now_ms()});
   }
   t->memory.reset();
+  changed();
 }
 
 std::unique_ptr<CacheLease> KvCache::begin(const CacheRequest& request) {
@@ -371,6 +372,7 @@ void KvCache::update_record(CacheLease& lease, Tree& t) {
   }
   refused_.erase(SnapshotStore::chat_name(record.sequence));
   thin_states(t, record);
+  changed();
 }
 
 // A page that was continued is held whole by its continuation.

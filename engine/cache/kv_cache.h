@@ -98,6 +98,9 @@ class KvCache {
   std::vector<CacheState> states() const;
   std::optional<CacheState> state(const std::string& sequence) const;
   std::vector<CacheEvent> events(const std::string& sequence) const;
+  CacheUse use() const;
+  // LISTENER hears of every movement, from any thread and under the cache's lock: it may only pass the word on.
+  void set_listener(std::function<void()> listener);
   Status keep(const std::string& sequence, Tier tier);
   Status evict(const std::string& sequence);
   Status pin(const std::string& sequence, bool pinned);
@@ -138,6 +141,9 @@ class KvCache {
   // kv_cache_report.cpp
   std::string check_links() const;
   bool check_content(Tree& tree, Node& node, Blob& blob, int group, int position);
+
+  // kv_cache_use.cpp
+  void changed() const;
 
   // kv_cache_findings.cpp: why
   void find_cause(CacheLease& lease, const Tree& tree) const;
@@ -180,6 +186,7 @@ class KvCache {
   std::map<std::string, Refusal> refused_;                               // chat files that could not be read, by file name
   std::unique_ptr<SnapshotStore> store_;
   Cause waiting_;                                                        // who needs the room that pages are being written for
+  std::function<void()> listener_;
   bool write_failed_ = false;                                            // the last write: what cannot be written may be dropped
   std::unique_ptr<BackgroundQueue> queue_;                               // dies first
 };

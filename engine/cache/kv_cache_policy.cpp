@@ -77,6 +77,7 @@ void KvCache::set_path(ChatRecord& record, std::vector<Node*> path) {
 
 void KvCache::note(ChatRecord& record, std::string movement, std::string reason) {
   record.reason = reason;
+  changed();
   const std::int64_t now = now_ms();
   if (!record.events.empty() && record.events.back().movement == movement && record.events.back().reason == reason) {
     record.events.back().at_ms = now;  // one movement, page after page
@@ -224,6 +225,7 @@ bool KvCache::evict_record(ChatRecord& record, const Loss& loss) {
     --first;
   }
   if (first < record.path.size()) drop_subtree(*t, record.path[first], loss);
+  changed();
   return true;
 }
 
@@ -284,6 +286,7 @@ void KvCache::leave_memory(const std::string& sequence) {
     for (auto& [position, state] : node->states)
       if (state.on_disk) let_go(state);
   }
+  changed();
 }
 
 // After keep(ram): what is on disk only is read. A bad page is found here as well as in a turn.
@@ -300,6 +303,7 @@ void KvCache::enter_memory(const std::string& sequence) {
     for (std::size_t g = 0; g < node->pages.size() && refusal == Refusal::none; ++g)
       if (!node->pages[g].memory && node->pages[g].on_disk) refusal = read_blob(*t, *node, static_cast<int>(g), 0, lock);
     --node->users;
+    changed();
     if (refusal != Refusal::none) return;
   }
 }
@@ -312,6 +316,7 @@ Status KvCache::forget(const std::string& sequence) {
     return make_error(ErrorCode::bad_argument, "This chat is being written, so its cache cannot be dropped now.");
   set_path(*found->second, {});
   records_.erase(found);
+  changed();
   if (store_) queue_->post([this, sequence] { store_->remove_chat(sequence); });
   return Ok{};
 }
@@ -357,6 +362,7 @@ void KvCache::set_budget(const CacheBudget& budget) {
   write_failed_ = false;
   make_room(0, {"budget", {}});
   make_disk_room({"budget", {}});
+  changed();
 }
 
 CacheBudget KvCache::budget() const {

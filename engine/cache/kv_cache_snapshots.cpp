@@ -240,6 +240,7 @@ void KvCache::write_record(const std::string& sequence) {
     }
     bytes = record.encode();
     record.stored.clear();
+    changed();  // pages were written
   }
   store_->write_chat(sequence, bytes);
 }

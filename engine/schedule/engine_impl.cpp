@@ -11,7 +11,9 @@ namespace {
 class EngineImpl : public Engine {
  public:
   EngineImpl(const EngineOptions& options, ModelLoader loader)
-      : loader_(std::move(loader)), cache_(options.cache_dir, options.budget), scheduler_(cache_, options.curves_file) {}
+      : loader_(std::move(loader)), cache_(options.cache_dir, options.budget), scheduler_(cache_, options.curves_file) {
+    cache_.set_listener(options.cache_changed);
+  }
 
   Result<ModelHandle> load(const std::string& path, const LoadOptions& options, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                            const CancelToken& cancel) override {
@@ -44,6 +46,7 @@ class EngineImpl : public Engine {
   CacheBudget budget() const override { return cache_.budget(); }
   Result<std::string> check_integrity() override { return cache_.check_integrity(); }
   std::vector<CacheEvent> events(const std::string& sequence) const override { return cache_.events(sequence); }
+  CacheUse cache_use() const override { return cache_.use(); }
   void fork(const std::string& from, const std::string& to) override { cache_.fork(from, to); }
 
   Prediction predict(const ModelHandle& model, const std::string& sequence, const std::vector<TokenId>& prompt) const override {
