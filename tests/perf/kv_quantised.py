@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Decode at 4 096 tokens with a q8_0 cache against our own with f16; where a floor names it, against llama.cpp with q8_0 too."""
+from measuring import compare, median, row, script
+
+OWN_FLOORS = {"smollm2": 1.15, "gemma3": 1.0, "1b-q4_k_m": 1.0}
+PEER_FLOORS = {"1b-q4_k_m": 3.0}
+DEPTH, WRITTEN = 4096, 64
+
+
+def measure(bench):
+    rows = []
+    depth = 1024 if bench.quick else DEPTH
+    for name, path in bench.models(*OWN_FLOORS):
+        label = f"q8_0 cache {name}"
+        key = ("tg", WRITTEN, depth, 1)
+        for r in bench.rounds(label):
+            for kind in ("q8_0", "f16") if r["number"] % 2 else ("f16", "q8_0"):
+                r[kind] = bench.ours.rate(path, key, prompt=0, generate=WRITTEN, depth=depth, kv_type=kind, repeat=2)
+            r["ours"] = r["q8_0"]
+            if name in PEER_FLOORS:
+                r["peer"] = bench.peer.bench(path, generate=WRITTEN, depth=depth, kv_type="q8_0")["tg", WRITTEN, depth]
+        done = bench.done(label)
+        ratios = [r["q8_0"] / r["f16"] for r in done]
+        rows.append(row(6, f"decode at {depth}, q8_0 cache ÷ own f16", name, ours=median(r["q8_0"] for r in done), unit="tokens/s", figure=median(ratios), floor=OWN_FLOORS[name],
+                        note=f"f16 {median(r['f16'] for r in done):.1f}; rounds {min(ratios):.2f}–{max(ratios):.2f}"))  # fmt: skip
+        if name in PEER_FLOORS:
+            rows.append(compare(bench, 6, label, f"decode at {depth}, q8_0 cache", name, "tokens/s", PEER_FLOORS[name]))
+    return rows
+
+
+if __name__ == "__main__":
+    script(__doc__, measure)
