@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kShutdownMs = 800;             // of the one second that closing may take
 constexpr qint64 kBinDays = 30;
+constexpr int kIdleLookMs = 20000;           // how often idle chats are looked for
 
 KvType kv_type(const QString& name) {
   for (const KvType type : {KvType::f32, KvType::bf16, KvType::q8_0}) {
@@ -96,11 +97,23 @@ void ApplicationImpl::openEngine(const QString& script) {
   } else {
     EngineOptions options;
     if (!read_only_ && settings_->get(Setting::KeepOnClose).toBool()) options.cache_dir = paths_.cache().toStdString();
+    options.keep = keep_rules();
     if (!read_only_) options.curves_file = paths_.curves().toStdString();
     engine_ = std::make_unique<LocalEngine>(options);
   }
   applySettings();
+  idle_.setInterval(kIdleLookMs);
+  connect(&idle_, &QTimer::timeout, this, [this] { engine_->leaveIdle(QDateTime::currentMSecsSinceEpoch()); });
+  idle_.start();
   connect(settings_.get(), &Settings::changed, this, &ApplicationImpl::applySettings);
+}
+
+KeepRules ApplicationImpl::keep_rules() const {
+  constexpr qint64 kMinuteMs = 60 * 1000;
+  KeepRules rules;
+  rules.max_bytes = static_cast<std::uint64_t>(std::max<qint64>(0, settings_->get(Setting::KeepOnCloseMaxBytes).toLongLong()));
+  rules.idle_ms = std::max(0, settings_->get(Setting::IdleMinutes).toInt()) * kMinuteMs;
+  return rules;
 }
 
 void ApplicationImpl::applySettings() {
@@ -112,6 +125,7 @@ void ApplicationImpl::applySettings() {
   load.v_type = kv_type(settings_->get(Setting::KvTypeV).toString());
   engine_->setLoadDefaults(load);
   const auto bytes = [this](Setting key) { return static_cast<std::uint64_t>(settings_->get(key).toLongLong()); };
+  engine_->setKeepRules(keep_rules());
   engine_->setBudget({bytes(Setting::BudgetGpuBytes), bytes(Setting::BudgetRamBytes), bytes(Setting::BudgetDiskBytes)});
 }
 
@@ -145,6 +159,7 @@ void ApplicationImpl::openServices() {
     models_->setLoaded(engine_->loadedModel());
     Q_EMIT deviceStatusChanged();
   });
+  cache_ = std::make_unique<CacheOverviewImpl>(chats_.get(), engine_.get(), models_.get(), settings_.get());
   connect(chats_.get(), &ChatService::chatChanged, this, &Application::deviceStatusChanged);
   models_->rescan();
 }
@@ -170,6 +185,7 @@ void ApplicationImpl::shutdown() {
     const QDeadlineTimer deadline(kShutdownMs);
     while (chats_->anyTurnRunning() && !deadline.hasExpired()) QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents, 10);
   }
+  cache_.reset();
   chats_.reset();
   models_.reset();
   engine_.reset();                           // keeps what is to be kept on disk

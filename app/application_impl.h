@@ -1,8 +1,10 @@
 // The wiring behind application.h, also used by the command line. Thread: main thread. Ownership: owns store, engine and services, gone in reverse order.
 #pragma once
 #include <QLockFile>
+#include <QTimer>
 
 #include "app/application.h"
+#include "app/cache_overview_impl.h"
 #include "app/chat_service_impl.h"
 #include "app/instance.h"
 #include "app/model_catalogue.h"
@@ -20,6 +22,7 @@ class ApplicationImpl : public Application {
 
   ChatService& chats() override { return *chats_; }
   ModelCatalogue& models() override { return *models_; }
+  CacheOverview& cache() override { return *cache_; }
   Settings& settings() override { return *settings_; }
   DeviceStatus deviceStatus() const override;
   QString profileNotice() const override { return notice_; }
@@ -46,6 +49,7 @@ class ApplicationImpl : public Application {
   bool openStore(QString* error);
   void openEngine(const QString& script);
   void openServices();
+  KeepRules keep_rules() const;
   void applySettings();
 
   ProfilePaths paths_;
@@ -55,6 +59,8 @@ class ApplicationImpl : public Application {
   std::unique_ptr<EnginePort> engine_;
   std::unique_ptr<FolderCatalogue> models_;
   std::unique_ptr<ChatServiceImpl> chats_;
+  std::unique_ptr<CacheOverviewImpl> cache_;
+  QTimer idle_;
   InstanceServer server_;
   QString notice_;
   bool read_only_ = false, shut_down_ = false;

@@ -30,4 +30,13 @@ void ChatServiceImpl::pin(const QString& chatId, bool pinned) {
   engine_->background([this, chatId, pinned] { return engine_->pin(chatId, pinned); }, [this, chatId](const Status&) { Q_EMIT chatChanged(chatId); });
 }
 
+void ChatServiceImpl::setKeepOnClose(const QString& chatId, ChatKeep keep) {
+  ChatState* chat = find(chatId);
+  if (!chat || chat->settings.keepOnClose == keep) return;
+  chat->settings.keepOnClose = keep;
+  storeSettings(*chat);
+  // A cold chat hears of it with its next turn.
+  engine_->background([this, chatId, keep] { return engine_->keepOnClose(chatId, engine_keep(keep)); }, [this, chatId](const Status&) { Q_EMIT chatChanged(chatId); });
+}
+
 }  // namespace tg

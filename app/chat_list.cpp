@@ -57,6 +57,8 @@ ChatInfo ChatServiceImpl::info(const ChatState& chat, const std::optional<CacheS
     out.tokensHeld = cache->tokens;
     out.bytesHeld = static_cast<qint64>(cache->bytes);
   }
+  out.keepOnClose = chat.settings.keepOnClose;
+  out.staysOnClose = cache && cache->stays_on_close;
   // The last sampled token of an answer need not be held: a gap of one is no part to read again.
   const int missing = chat.settings.lastTokens - out.tokensHeld;
   out.tokensToRead = missing > 1 ? missing : 0;

@@ -16,6 +16,7 @@
 namespace tg {
 
 enum class ChatTier { Gpu, Ram, Disk, Cold, Unknown };
+enum class ChatKeep { BySize, Always, Never };  // whether its cache stays on disk when the program closes
 
 struct ChatInfo {
   QString id, title, folderId, modelPath, modelName;
@@ -28,6 +29,8 @@ struct ChatInfo {
   std::optional<double> loadMs;               // what loading the model comes to on top; unset: not measured, or loaded
   bool modelLoaded = true;
   std::optional<qint64> bytesHeld;
+  ChatKeep keepOnClose = ChatKeep::BySize;
+  bool staysOnClose = true;                   // what that comes to by its size now; meaningful while bytesHeld is set
   QString activity;                           // "" reading writing queued loading stopped error
 };
 
@@ -191,6 +194,7 @@ class ChatService : public QObject {
   virtual void keep(const QString& chatId, ChatTier tier) = 0;
   virtual void evict(const QString& chatId) = 0;
   virtual void pin(const QString& chatId, bool pinned) = 0;
+  virtual void setKeepOnClose(const QString& chatId, tg::ChatKeep keep) { Q_UNUSED(chatId) Q_UNUSED(keep) }  // -> chatChanged
 
  Q_SIGNALS:
   void chatsChanged();                                  // list, tiers or waits

@@ -81,6 +81,7 @@ class ChatServiceImpl : public ChatService {
   void keep(const QString& chatId, ChatTier tier) override;
   void evict(const QString& chatId) override;
   void pin(const QString& chatId, bool pinned) override;
+  void setKeepOnClose(const QString& chatId, ChatKeep keep) override;
 
   // ---- for the command line
   QString idOf(const QString& titleOrId) const;             // empty: no such chat

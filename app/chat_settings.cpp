@@ -129,6 +129,7 @@ QString to_text(const ChatSettings& settings) {
                                                   {QStringLiteral("without_documents"), QJsonArray::fromStringList(settings.cut.withoutDocuments)}});
   out.insert(QLatin1String("window"), settings.window);
   out.insert(QLatin1String("template"), settings.templateFile);
+  if (settings.keepOnClose != ChatKeep::BySize) out.insert(QLatin1String("keep_on_close"), QString::fromUtf8(name_of(engine_keep(settings.keepOnClose)).data()));
   out.insert(QLatin1String("last_tokens"), settings.lastTokens);
   out.insert(QLatin1String("fingerprint"), settings.fingerprint);
   return QString::fromUtf8(QJsonDocument(out).toJson(QJsonDocument::Compact));
@@ -145,9 +146,20 @@ ChatSettings chat_settings_from_text(const QString& text) {
   for (const QJsonValue& v : without) out.cut.withoutDocuments << v.toString();
   out.window = json.value(QLatin1String("window")).toInt();
   out.templateFile = json.value(QLatin1String("template")).toString();
+  out.keepOnClose = chat_keep_named(json.value(QLatin1String("keep_on_close")).toString()).value_or(ChatKeep::BySize);
   out.lastTokens = json.value(QLatin1String("last_tokens")).toInt();
   out.fingerprint = json.value(QLatin1String("fingerprint")).toString();
   return out;
+}
+
+KeepOnClose engine_keep(ChatKeep keep) {
+  return keep == ChatKeep::Always ? KeepOnClose::always : keep == ChatKeep::Never ? KeepOnClose::never : KeepOnClose::by_size;
+}
+
+std::optional<ChatKeep> chat_keep_named(const QString& name) {
+  const std::optional<KeepOnClose> keep = keep_on_close_named(name.toStdString());
+  if (!keep) return std::nullopt;
+  return *keep == KeepOnClose::always ? ChatKeep::Always : *keep == KeepOnClose::never ? ChatKeep::Never : ChatKeep::BySize;
 }
 
 SamplingOptions sampling_of(const GenerationSettings& s) {

@@ -23,6 +23,7 @@ struct ChatSettings {
   PromptCut cut;
   int window = 0;                  // tokens; 0: the default
   QString templateFile;            // empty: the model's own
+  ChatKeep keepOnClose = ChatKeep::BySize;
   int lastTokens = 0;              // of the last prompt and its answer: what a cold chat reads again
   QString fingerprint;             // of the model file that answered last; empty: none did
 };
@@ -31,6 +32,9 @@ QJsonObject to_json(const GenerationSettings& settings);
 GenerationSettings generation_from_json(const QJsonObject& json);  // unknown keys ignored, missing ones keep their default
 QString to_text(const ChatSettings& settings);
 ChatSettings chat_settings_from_text(const QString& text);
+
+KeepOnClose engine_keep(ChatKeep keep);
+std::optional<ChatKeep> chat_keep_named(const QString& name);      // by-size always never; unset: no such name
 
 SamplingOptions sampling_of(const GenerationSettings& settings);
 PromptOptions prompt_options_of(const GenerationSettings& settings);

@@ -31,6 +31,7 @@ ChatServiceImpl::ChatServiceImpl(storage::StoreThread* store, EnginePort* engine
   setParent(parent);
   connect(engine_, &EnginePort::events, this, &ChatServiceImpl::receive);
   connect(engine_, &EnginePort::modelsChanged, this, &ChatService::chatsChanged);
+  connect(engine_, &EnginePort::cacheChanged, this, &ChatService::chatsChanged);  // tiers and waits
   connect(engine_, &EnginePort::promptBuilt, this, [this](const PromptOutput& output) {
     if (const Build then = builds_.take(output.request)) then(output);
   });
@@ -52,7 +53,9 @@ TurnJob ChatServiceImpl::jobOf(const Pending& pending, const ChatState& chat) co
   job.maxTokens = std::max(1, std::min(s.maxTokens, pending.prompt.window - static_cast<int>(job.prompt->ids.size())));
   job.stop = s.stop;
   job.ignoreEos = pending.extras.ignoreEos;
+  job.jsonSchema = pending.extras.jsonSchema;
   job.useCache = pending.extras.useCache;
+  job.keepOnClose = engine_keep(chat.settings.keepOnClose);
   job.logitsSha = pending.extras.logitsSha;
   job.thinking = {pending.prompt.startsThinking, s.thinkingBudget};
   job.speculative = s.speculative;

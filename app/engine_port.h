@@ -46,11 +46,13 @@ struct TurnJob {
   SamplingOptions sampling;
   int maxTokens = 1024;
   QStringList stop;
+  QString jsonSchema;                       // see TurnRequest::json_schema
   bool ignoreEos = false, useCache = true, logitsSha = false;
   ThinkingOptions thinking;
   QString speculative = QStringLiteral("off");  // off ngram draft:MODEL
   QString changeHint;                       // see TurnRequest::change_hint
   int changeMessage = -1;
+  std::optional<KeepOnClose> keepOnClose;   // unset: as the chat's cache has it
 };
 
 // What is known of the model a turn ran on.
@@ -113,9 +115,13 @@ class EnginePort : public QObject {
   virtual std::vector<CacheState> cacheStates() const = 0;
   virtual std::optional<CacheState> cacheState(const QString& chatId) const = 0;
   virtual std::vector<CacheEvent> cacheEvents(const QString& chatId) const = 0;
+  virtual CacheUse cacheUse() const = 0;
   virtual Status keep(const QString& chatId, Tier tier) = 0;   // may wait: writes a snapshot for Tier::disk
   virtual Status evict(const QString& chatId) = 0;
   virtual Status pin(const QString& chatId, bool pinned) = 0;
+  virtual Status keepOnClose(const QString& chatId, KeepOnClose keep) = 0;
+  virtual void setKeepRules(const KeepRules& rules) = 0;
+  virtual void leaveIdle(qint64 nowMs) = 0;                    // see Engine::leave_idle
   virtual Status forget(const QString& chatId) = 0;
   virtual Status clearCache() = 0;
   virtual void setBudget(const CacheBudget& budget) = 0;
@@ -130,6 +136,7 @@ class EnginePort : public QObject {
   void promptBuilt(const tg::PromptOutput& output);
   void events(const QVector<tg::PortEvent>& batch);
   void modelsChanged();                     // loaded or unloaded
+  void cacheChanged();                      // something moved; at most ten times a second
 };
 
 // Buffer between an engine's threads and the port's: add() from any thread, one queued flush() per batch. Text of one turn is joined, progress replaced.

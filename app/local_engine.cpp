@@ -1,10 +1,13 @@
 #include "app/local_engine.h"
 #include "engine/chat_template/chat_template.h"
 
+#include <QTimer>
 #include <algorithm>
 
 namespace tg {
 namespace {
+
+constexpr int kCacheNewsMs = 100;
 
 // Loaded models kept side by side: a chat's and a draft, or those of a split view.
 constexpr std::size_t kModelsKept = 2;
@@ -94,10 +97,27 @@ class LocalEngine::Listener : public TurnListener {
   std::vector<TokenId> prompt_;
 };
 
-LocalEngine::LocalEngine(const EngineOptions& options, QObject* parent) : EnginePort(parent), buffer_(this), engine_(Engine::create(options)) {
+LocalEngine::LocalEngine(const EngineOptions& options, QObject* parent) : EnginePort(parent), buffer_(this), engine_(Engine::create(heard(options))) {
   texts_pool_.setMaxThreadCount(2);
   load_pool_.setMaxThreadCount(1);
   cache_pool_.setMaxThreadCount(1);
+}
+
+// The cache speaks under its lock, from any thread and page by page: only the word is passed on, and not for every page.
+EngineOptions LocalEngine::heard(EngineOptions options) {
+  options.cache_changed = [this] {
+    if (cache_news_.exchange(true)) return;
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+          QTimer::singleShot(kCacheNewsMs, this, [this] {
+            cache_news_ = false;
+            Q_EMIT cacheChanged();
+          });
+        },
+        Qt::QueuedConnection);
+  };
+  return options;
 }
 
 LocalEngine::~LocalEngine() {
@@ -134,7 +154,7 @@ PromptOutput LocalEngine::build(const PromptInput& input, const LoadOptions& loa
   out.modelWindow = text.context_length;
   const int wished = input.window > 0 ? input.window : load.context;
   out.window = wished == 0 ? text.context_length : text.context_length == 0 ? wished : std::min(wished, text.context_length);
-  out.hasThinking = text.has_thinking();
+  out.hasThinking = text.thinks;
   auto prompt = std::make_shared<Prompt>();
   if (input.ids) {
     *prompt = prompt_of_ids(*text.tokenizer, *input.ids);
@@ -268,8 +288,10 @@ void LocalEngine::start(quint64 turn, const TurnJob& job, const ModelHandle& mod
   request.max_tokens = job.maxTokens;
   for (const QString& stop : job.stop) request.stop.push_back(stop.toStdString());
   request.ignore_eos = job.ignoreEos;
+  request.json_schema = job.jsonSchema.toStdString();
   request.thinking = job.thinking;
   request.use_cache = job.useCache;
+  request.keep_on_close = job.keepOnClose;
   request.logits_sha = job.logitsSha;
   request.change_hint = job.changeHint.toStdString();
   request.change_message = job.changeMessage;

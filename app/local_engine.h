@@ -29,9 +29,13 @@ class LocalEngine : public EnginePort {
   std::vector<CacheState> cacheStates() const override;
   std::optional<CacheState> cacheState(const QString& chatId) const override;
   std::vector<CacheEvent> cacheEvents(const QString& chatId) const override;
+  CacheUse cacheUse() const override { return engine_->cache_use(); }
   Status keep(const QString& chatId, Tier tier) override;
   Status evict(const QString& chatId) override;
   Status pin(const QString& chatId, bool pinned) override;
+  Status keepOnClose(const QString& chatId, KeepOnClose keep) override { return engine_->keep_on_close(chatId.toStdString(), keep); }
+  void setKeepRules(const KeepRules& rules) override { engine_->set_keep_rules(rules); }
+  void leaveIdle(qint64 nowMs) override { engine_->leave_idle(nowMs); }
   Status forget(const QString& chatId) override;
   Status clearCache() override;
   void setBudget(const CacheBudget& budget) override;
@@ -46,6 +50,7 @@ class LocalEngine : public EnginePort {
   struct Loaded { ModelHandle handle; LoadOptions options; quint64 last_use = 0; };
   struct Turn { TurnId engine = 0; CancelToken cancel; QString chat, model; };
 
+  EngineOptions heard(EngineOptions options);
   Prediction estimate(const std::string& fingerprint, const QString& chatId, int tokens) const;
   PromptOutput build(const PromptInput& input, const LoadOptions& load);
   ModelHandle find(const std::string& path, const LoadOptions& options);
@@ -57,6 +62,7 @@ class LocalEngine : public EnginePort {
   void make_room(const std::string& keep);
 
   PortEventBuffer buffer_;
+  std::atomic<bool> cache_news_{false};     // of which cacheChanged() was not sent yet
   std::unique_ptr<Engine> engine_;
   TextModels texts_;
   LoadOptions load_defaults_;

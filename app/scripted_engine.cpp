@@ -1,5 +1,6 @@
 #include "app/scripted_engine.h"
 
+#include <QDateTime>
 #include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
@@ -277,6 +278,8 @@ void ScriptedEngine::end(Running& turn, FinishReason reason, const QString& erro
   held.tier = Tier::ram;
   held.evicted = false;
   held.last_use = submitted_;
+  held.reason = "used";
+  QMetaObject::invokeMethod(this, &EnginePort::cacheChanged, Qt::QueuedConnection);
 
   PortEvent event;
   event.kind = PortEvent::Kind::Finished;
@@ -331,8 +334,10 @@ std::vector<CacheState> ScriptedEngine::cacheStates() const {
     (s.tier == Tier::gpu ? s.tokens_gpu : s.tier == Tier::disk ? s.tokens_disk : s.tokens_ram) = s.tokens;
     s.bytes = static_cast<std::uint64_t>(s.tokens) * kBytesPerToken;
     s.pinned = it->pinned;
+    s.keep_on_close = it->keep;
+    s.stays_on_close = it->keep == KeepOnClose::always || (it->keep == KeepOnClose::by_size && (it->pinned || s.bytes <= rules_.max_bytes));
     s.fingerprint = "scripted";
-    s.reason = it->pinned ? "pinned" : "used";
+    s.reason = it->reason;
     s.last_use_ms = it->last_use;
     out.push_back(std::move(s));
   }
@@ -347,11 +352,39 @@ std::optional<CacheState> ScriptedEngine::cacheState(const QString& chatId) cons
   return std::nullopt;
 }
 
-std::vector<CacheEvent> ScriptedEngine::cacheEvents(const QString&) const { return {}; }
+CacheUse ScriptedEngine::cacheUse() const {
+  CacheUse out;
+  out.page_tokens = kPageTokens;
+  for (const CacheState& s : cacheStates()) {
+    ChatUse use;
+    use.sequence = s.sequence;
+    use.full_pages = s.tokens / kPageTokens;
+    use.tail_tokens = s.tokens % kPageTokens;
+    (s.tier == Tier::gpu ? use.gpu : s.tier == Tier::disk ? use.disk : use.ram) = s.bytes;
+    TierUse& tier = s.tier == Tier::gpu ? out.gpu : s.tier == Tier::disk ? out.disk : out.ram;
+    tier.used += s.bytes;
+    tier.fixed += s.pinned ? s.bytes : 0;
+    out.chats.push_back(std::move(use));
+  }
+  return out;
+}
+
+void ScriptedEngine::note(const QString& chatId, const char* movement, const char* reason) {
+  Held& held = cache_[chatId];
+  held.reason = reason;
+  held.events.push_back({QDateTime::currentMSecsSinceEpoch(), chatId.toStdString(), movement, reason});
+  Q_EMIT cacheChanged();
+}
+
+void ScriptedEngine::setBudget(const CacheBudget& budget) {
+  budget_ = budget;
+  Q_EMIT cacheChanged();
+}
 
 Status ScriptedEngine::keep(const QString& chatId, Tier tier) {
   if (!cache_.contains(chatId)) return make_error(ErrorCode::bad_argument, "Nothing of this chat is held.");
   cache_[chatId].tier = tier;
+  note(chatId, tier == Tier::disk ? "to_disk" : "kept", "kept");
   return Ok{};
 }
 
@@ -361,21 +394,36 @@ Status ScriptedEngine::evict(const QString& chatId) {
   held.ids.clear();
   held.tier = Tier::none;
   held.evicted = true;
+  note(chatId, "dropped", "dropped_user");
   return Ok{};
 }
 
 Status ScriptedEngine::pin(const QString& chatId, bool pinned) {
   cache_[chatId].pinned = pinned;
+  note(chatId, pinned ? "pinned" : "unpinned", pinned ? "pinned" : "used");
   return Ok{};
+}
+
+Status ScriptedEngine::keepOnClose(const QString& chatId, KeepOnClose keep) {
+  cache_[chatId].keep = keep;
+  return Ok{};
+}
+
+void ScriptedEngine::leaveIdle(qint64 nowMs) {
+  if (rules_.idle_ms <= 0) return;
+  for (Held& held : cache_)
+    if (!held.pinned && held.tier == Tier::ram && held.last_use <= nowMs - rules_.idle_ms) held.tier = Tier::disk;
 }
 
 Status ScriptedEngine::forget(const QString& chatId) {
   cache_.remove(chatId);
+  Q_EMIT cacheChanged();
   return Ok{};
 }
 
 Status ScriptedEngine::clearCache() {
   cache_.clear();
+  Q_EMIT cacheChanged();
   return Ok{};
 }
 

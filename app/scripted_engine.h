@@ -48,13 +48,17 @@ class ScriptedEngine : public EnginePort {
   LoadOptions loadDefaults() const override { return load_; }
   std::vector<CacheState> cacheStates() const override;
   std::optional<CacheState> cacheState(const QString& chatId) const override;
-  std::vector<CacheEvent> cacheEvents(const QString& chatId) const override;
+  std::vector<CacheEvent> cacheEvents(const QString& chatId) const override { return cache_.value(chatId).events; }
+  CacheUse cacheUse() const override;
   Status keep(const QString& chatId, Tier tier) override;
   Status evict(const QString& chatId) override;
   Status pin(const QString& chatId, bool pinned) override;
+  Status keepOnClose(const QString& chatId, KeepOnClose keep) override;
+  void setKeepRules(const KeepRules& rules) override { rules_ = rules; }
+  void leaveIdle(qint64 nowMs) override;
   Status forget(const QString& chatId) override;
   Status clearCache() override;
-  void setBudget(const CacheBudget& budget) override { budget_ = budget; }
+  void setBudget(const CacheBudget& budget) override;
   CacheBudget budget() const override { return budget_; }
   Result<std::string> checkIntegrity() override;
   void forked(const QString& from, const QString& to) override;
@@ -63,7 +67,7 @@ class ScriptedEngine : public EnginePort {
 
  private:
   struct Running;
-  struct Held { std::vector<TokenId> ids, last_prompt; Tier tier = Tier::none; bool pinned = false, evicted = false; qint64 last_use = 0; };
+  struct Held { std::vector<CacheEvent> events; std::string reason = "used"; std::vector<TokenId> ids, last_prompt; Tier tier = Tier::none; bool pinned = false, evicted = false; qint64 last_use = 0; KeepOnClose keep = KeepOnClose::by_size; };
 
   std::vector<TokenId> tokens_of(const QString& text, std::string* normal = nullptr);
   int common_prefix(const QString& chatId, const std::vector<TokenId>& ids, QString* from) const;
@@ -71,11 +75,13 @@ class ScriptedEngine : public EnginePort {
   bool step(Running& turn, double ms);      // true: the turn has ended
   void write(Running& turn, double ms);
   void end(Running& turn, FinishReason reason, const QString& error);
+  void note(const QString& chatId, const char* movement, const char* reason);
   CacheReport cache_report(const Running& turn) const;
   void tick();
 
   Script script_;
   LoadOptions load_;
+  KeepRules rules_;
   CacheBudget budget_{0, std::uint64_t{2} << 30, std::uint64_t{8} << 30};
   PortEventBuffer buffer_;
   QTimer timer_;

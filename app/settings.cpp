@@ -35,6 +35,8 @@ const std::array<Row, static_cast<std::size_t>(Setting::Count)>& table() {
       {Setting::BudgetRamBytes, "cache/budget_ram", 2 * gib},
       {Setting::BudgetDiskBytes, "cache/budget_disk", 8 * gib},
       {Setting::KeepOnClose, "cache/keep_on_close", true},
+      {Setting::KeepOnCloseMaxBytes, "cache/keep_on_close_max", 4 * gib},
+      {Setting::IdleMinutes, "cache/idle_minutes", 0},
       {Setting::IdleWatts, "energy/idle_watts", QVariant()},
       {Setting::BusyWatts, "energy/busy_watts", QVariant()},
       {Setting::KwhPrice, "energy/kwh_price", QString()},

@@ -20,6 +20,8 @@ enum class Setting {
   DefaultPricedAs,
   Threads, ChunkRows, KvTypeK, KvTypeV, ContextTokens,
   BudgetGpuBytes, BudgetRamBytes, BudgetDiskBytes, KeepOnClose,
+  KeepOnCloseMaxBytes,  // a chat whose choice is "by size" stays on disk up to here
+  IdleMinutes,          // unused for so long, a chat's cache leaves memory; 0: never
   IdleWatts, BusyWatts, KwhPrice, KwhCurrency,
   LoadModelAtStart,
   WindowGeometry, SplitterState, LastChat,

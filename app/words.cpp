@@ -87,6 +87,8 @@ QString prefix_short(const RecordMiss& miss) {
 
 QString evicted_sentence(const TurnRecord& record, const RecordMiss& miss, int n) {
   if (miss.evictedBy == QLatin1String("user")) return tr("You evicted the cache of this chat at %1.").arg(clock(miss.when)) + cost_of_reading(record, n);
+  if (miss.evictedBy == QLatin1String("idle")) return tr("The cache of this chat was not used for long, so it was dropped at %1.").arg(clock(miss.when)) + cost_of_reading(record, n);
+  if (miss.evictedBy == QLatin1String("close")) return tr("The cache of this chat was not kept when the program closed at %1.").arg(clock(miss.when)) + cost_of_reading(record, n);
   const QString who = miss.byChat.isEmpty() ? tr("another chat") : tr("“%1”").arg(miss.byChat);
   return tr("The cache of this chat made room for %1 at %2 (budget of the %3).").arg(who, clock(miss.when), tier_name(miss.tier)) + cost_of_reading(record, n);
 }
@@ -94,6 +96,8 @@ QString evicted_sentence(const TurnRecord& record, const RecordMiss& miss, int n
 QString cause_short(const RecordMiss& miss) {
   if (miss.cause == QLatin1String("prefix_changed")) return prefix_short(miss);
   if (miss.cause == QLatin1String("evicted") && miss.evictedBy == QLatin1String("user")) return tr("evicted by you");
+  if (miss.cause == QLatin1String("evicted") && miss.evictedBy == QLatin1String("idle")) return tr("unused for long");
+  if (miss.cause == QLatin1String("evicted") && miss.evictedBy == QLatin1String("close")) return tr("not kept on closing");
   if (miss.cause == QLatin1String("evicted")) return miss.byChat.isEmpty() ? tr("made room for another chat") : tr("made room for “%1”").arg(miss.byChat);
   if (miss.cause == QLatin1String("model_reloaded")) return tr("model loaded again");
   if (miss.cause == QLatin1String("settings_changed")) return tr("%1 changed").arg(setting_name(miss.setting));
@@ -174,13 +178,19 @@ QString movementReason(const QString& code) {
   if (head == QLatin1String("used")) return tr("used recently");
   if (head == QLatin1String("pinned")) return tr("pinned by you");
   if (head == QLatin1String("kept")) return tr("kept by you");
-  if (head == QLatin1String("moved_budget")) return tr("moved: budget, for %1").arg(who);
-  if (head == QLatin1String("closed")) return tr("moved to disk when the program closed");
-  if (head == QLatin1String("dropped_budget")) return tr("dropped: disk budget, oldest first");
-  if (head == QLatin1String("evicted")) return tr("dropped by you");
+  if (head == QLatin1String("moved_budget")) return who.isEmpty() ? tr("moved to disk: budget") : tr("moved to disk: budget, for “%1”").arg(who);
+  if (head == QLatin1String("moved_idle")) return tr("moved to disk: unused for long");
+  if (head == QLatin1String("moved_close")) return tr("moved to disk when the program closed");
+  if (head == QLatin1String("dropped_budget")) return who.isEmpty() ? tr("dropped: budget, oldest first") : tr("dropped: budget, for “%1”").arg(who);
+  if (head == QLatin1String("dropped_user")) return tr("dropped by you");
+  if (head == QLatin1String("dropped_idle")) return tr("dropped: unused for long");
+  if (head == QLatin1String("dropped_close")) return tr("dropped: not kept when the program closed");
+  if (head == QLatin1String("dropped_unload")) return tr("dropped: the model was unloaded");
   if (head == QLatin1String("dropped_check")) return tr("dropped: failed its check");
   if (head == QLatin1String("superseded")) return tr("dropped: another version continues from here");
-  if (head == QLatin1String("shared")) return tr("shares tokens with %1").arg(who);
+  if (head == QLatin1String("shares")) {
+    return tr("shares %1 tokens with “%2”").arg(number(who.section(QLatin1Char(':'), 0, 0).toInt()), who.section(QLatin1Char(':'), 1));
+  }
   return code;
 }
 

@@ -19,10 +19,11 @@
 namespace tg {
 
 struct EngineOptions {
-  std::string cache_dir;          // snapshots; empty: nothing is kept on disk
+  std::string cache_dir = {};          // snapshots; empty: nothing is kept on disk
   CacheBudget budget{0, std::uint64_t{2} << 30, std::uint64_t{8} << 30};
-  std::string curves_file;        // measured prefill curves per model and machine; empty: none kept
-  std::function<void()> cache_changed;  // something moved in the cache; from any thread, must only pass the word on
+  KeepRules keep;
+  std::string curves_file = {};        // measured prefill curves per model and machine; empty: none kept
+  std::function<void()> cache_changed = {};  // something moved in the cache; from any thread, must only pass the word on
 };
 
 class Engine {
@@ -43,6 +44,12 @@ class Engine {
   virtual std::optional<CacheState> cache_state(const std::string& sequence) const = 0;
   virtual Status keep(const std::string& sequence, Tier tier) = 0;
   virtual Status evict(const std::string& sequence) = 0;
+  // For a chat that has a cache already; a turn says it too. "Never" writes nothing more; what is on disk by then goes when the engine closes.
+  virtual Status keep_on_close(const std::string& sequence, KeepOnClose keep) = 0;
+  virtual void set_keep_rules(const KeepRules& rules) = 0;
+  virtual KeepRules keep_rules() const = 0;
+  // Chats unused for longer than the rules' idle time leave memory. To be called now and then; NOW_MS: Unix time.
+  virtual void leave_idle(std::int64_t now_ms) = 0;
   virtual Status pin(const std::string& sequence, bool pinned) = 0;
   virtual Status forget(const std::string& sequence) = 0;   // the chat was deleted: pages and snapshot go
   virtual Status clear() = 0;

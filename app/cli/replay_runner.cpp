@@ -215,6 +215,13 @@ QString ReplayRunner::cache_step(const QString& kind, const QJsonObject& o) {
     app_->service().pin(id, kind == QLatin1String("pin"));
     return refused(engine.pin(id, kind == QLatin1String("pin")));
   }
+  if (o.contains(QLatin1String("on_close"))) {
+    const std::optional<ChatKeep> keep = chat_keep_named(text(o, "on_close"));
+    if (!keep) return tr("on_close is by-size, always or never.");
+    app_->service().setKeepOnClose(id, *keep);
+    const Status told = engine.keepOnClose(id, engine_keep(*keep));
+    if (!o.contains(QLatin1String("tier"))) return refused(told);
+  }
   const QString tier = text(o, "tier");
   return refused(engine.keep(id, tier == QLatin1String("gpu") ? Tier::gpu : tier == QLatin1String("disk") ? Tier::disk : Tier::ram));
 }

@@ -8,6 +8,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Chats", text); }
 
+constexpr qint64 kMostIdleMinutes = 60 * 24 * 365;
+
 QString title_of(ApplicationImpl& app, const std::string& id) {
   const auto chat = app.service().chat(QString::fromStdString(id));
   return chat ? chat->title : QString::fromStdString(id);
@@ -19,7 +21,8 @@ void list(ApplicationImpl& app, const ProfileCommand& c) {
   for (const CacheState& s : app.engine().cacheStates()) {
     const QString title = title_of(app, s.sequence);
     rows.push_back({{"chat", title.toStdString()}, {"id", s.sequence}, {"tokens", s.tokens}, {"bytes", s.bytes}, {"tier", name_of(s.tier)}, {"pinned", s.pinned},
-                    {"last_use", QDateTime::fromMSecsSinceEpoch(s.last_use_ms, Qt::UTC).toString(Qt::ISODate).toStdString()}, {"fingerprint", s.fingerprint}, {"reason", s.reason}});
+                    {"last_use", QDateTime::fromMSecsSinceEpoch(s.last_use_ms, Qt::UTC).toString(Qt::ISODate).toStdString()}, {"fingerprint", s.fingerprint}, {"reason", s.reason},
+                    {"on_close", name_of(s.keep_on_close)}, {"stays_on_close", s.stays_on_close}});
     lines << title + QStringLiteral("  ·  ") + format::count(s.tokens) + QStringLiteral(" tok  ·  ") + format::bytes(static_cast<qint64>(s.bytes));
   }
   c.say(Json{{"chats", rows}}, lines.join(QLatin1Char('\n')));
@@ -34,8 +37,15 @@ void budget(ApplicationImpl& app, const ProfileCommand& c) {
     if (!ok || bytes < 0) return c.fail(tr("A budget is a number of bytes."), 2);
     settings.set(key, bytes);
   }
+  for (const auto& [option, key] : {std::pair{"keep-max", Setting::KeepOnCloseMaxBytes}, std::pair{"idle", Setting::IdleMinutes}}) {
+    if (!c.isSet(option)) continue;
+    bool ok = false;
+    const qint64 value = c.value(option).toLongLong(&ok);
+    if (!ok || value < 0 || (key == Setting::IdleMinutes && value > kMostIdleMinutes)) return c.fail(tr("%1 takes a whole number from 0 on.").arg(QStringLiteral("--") + QLatin1String(option)), 2);
+    settings.set(key, value);
+  }
   const CacheBudget b = app.engine().budget();
-  c.say(Json{{"gpu", b.gpu}, {"ram", b.ram}, {"disk", b.disk}},
+  c.say(Json{{"gpu", b.gpu}, {"ram", b.ram}, {"disk", b.disk}, {"keep_max", settings.get(Setting::KeepOnCloseMaxBytes).toLongLong()}, {"idle_minutes", settings.get(Setting::IdleMinutes).toInt()}},
         tr("RAM %1, disk %2").arg(format::bytes(static_cast<qint64>(b.ram)), format::bytes(static_cast<qint64>(b.disk))));
 }
 
@@ -62,6 +72,12 @@ void cache_command(ApplicationImpl& app, const ProfileCommand& c) {
   if (id.isEmpty()) return c.fail(tr("There is no chat named “%1”.").arg(name), 2);
   const std::optional<Tier> tier = tier_named(c.value("tier"));
   if (!tier) return c.fail(tr("The tier is gpu, ram or disk."), 2);
+  if (verb == QLatin1String("keep") && c.isSet("on-close")) {
+    const std::optional<ChatKeep> keep = chat_keep_named(c.value("on-close"));
+    if (!keep) return c.fail(tr("--on-close is by-size, always or never."), 2);
+    app.service().setKeepOnClose(id, *keep);
+    if (!c.isSet("tier")) return engine.background([] { return Status(Ok{}); }, [c, &app](const Status&) { c.settled(app, Json{{"ok", true}}); });
+  }
   if (verb == QLatin1String("keep")) return engine.background([&engine, id, tier] { return engine.keep(id, *tier); }, done);
   if (verb == QLatin1String("evict")) return engine.background([&engine, id] { return engine.evict(id); }, done);
   if (verb != QLatin1String("pin") && verb != QLatin1String("unpin")) return c.fail(tr("There is no command “cache %1”.").arg(verb), 2);

@@ -19,6 +19,9 @@ std::shared_ptr<QCommandLineParser> profile_command_parser() {
   parser->addOption({QStringLiteral("after"), tr("Last message a fork keeps"), QStringLiteral("N")});
   parser->addOption({QStringLiteral("format"), tr("json, md or csv"), QStringLiteral("FORMAT")});
   parser->addOption({QStringLiteral("out"), tr("File to write"), file});
+  parser->addOption({QStringLiteral("on-close"), tr("Keep the chat's cache on disk when the program closes: by-size, always or never"), QStringLiteral("WHEN")});
+  parser->addOption({QStringLiteral("keep-max"), tr("Largest cache that is kept by size"), QStringLiteral("BYTES")});
+  parser->addOption({QStringLiteral("idle"), tr("A cache unused for so long leaves memory; 0: never"), QStringLiteral("MINUTES")});
   parser->addOption({QStringLiteral("tier"), tr("gpu, ram or disk"), QStringLiteral("TIER")});
   parser->addOption({QStringLiteral("gpu"), tr("Budget"), bytes});
   parser->addOption({QStringLiteral("ram"), tr("Budget"), bytes});

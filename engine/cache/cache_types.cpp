@@ -12,6 +12,21 @@ std::string_view name_of(Tier tier) {
   return "none";
 }
 
+std::string_view name_of(KeepOnClose keep) {
+  switch (keep) {
+    case KeepOnClose::by_size: return "by-size";
+    case KeepOnClose::always: return "always";
+    case KeepOnClose::never: return "never";
+  }
+  return "by-size";
+}
+
+std::optional<KeepOnClose> keep_on_close_named(std::string_view name) {
+  for (const KeepOnClose keep : {KeepOnClose::by_size, KeepOnClose::always, KeepOnClose::never})
+    if (name == name_of(keep)) return keep;
+  return std::nullopt;
+}
+
 std::string_view name_of(MissCause cause) {
   switch (cause) {
     case MissCause::none: return "";

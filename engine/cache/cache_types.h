@@ -14,12 +14,23 @@ std::string_view name_of(Tier tier);
 enum class MissCause : std::uint8_t { none, first_turn, prefix_changed, evicted, model_reloaded, settings_changed, window_boundary, snapshot_refused, unknown };
 std::string_view name_of(MissCause cause);
 
+// Whether a chat's pages stay on disk when the program closes.
+enum class KeepOnClose : std::uint8_t { by_size, always, never };  // by_size: up to KeepRules::max_bytes, and when pinned
+std::string_view name_of(KeepOnClose keep);                        // by-size always never
+std::optional<KeepOnClose> keep_on_close_named(std::string_view name);
+
+struct KeepRules {
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;  // of a chat that is kept by size
+  std::int64_t idle_ms = 0;                          // without use for so long, a chat leaves memory for the disk, or is dropped where there is none; 0: never
+};
+
 struct CacheMiss {
   MissCause cause = MissCause::none;
   int at_token = 0;               // from 1: first token that differs; 0: does not apply
   std::string was, is;            // texts around the difference
   std::string setting, from, to;
-  std::string evicted_by, by_chat, when, tier, refusal, detail, where;
+  std::string evicted_by;         // budget user idle close
+  std::string by_chat, when, tier, refusal, detail, where;
   int message = -1;
   int turn_first = -1, turn_last = -1;
 };
@@ -39,7 +50,11 @@ struct CacheState {
   Tier tier = Tier::none;         // the slowest tier that holds a part
   int tokens_gpu = 0, tokens_ram = 0, tokens_disk = 0;
   bool pinned = false, busy = false;
-  std::string fingerprint, reason; // reason: code of UI.md 12.3, e.g. "used", "pinned", "kept", "moved_budget:chat b"
+  KeepOnClose keep_on_close = KeepOnClose::by_size;
+  bool stays_on_close = true;     // what that comes to now, by its size; false also where nothing is written to disk at all
+  // Code of UI.md 12.3: used pinned kept shares:N:CHAT moved_budget[:CHAT] moved_idle moved_close dropped_budget[:CHAT] dropped_user
+  // dropped_idle dropped_close dropped_check dropped_unload
+  std::string fingerprint, reason;
   std::int64_t last_use_ms = 0;   // Unix time
 };
 struct CacheBudget { std::uint64_t gpu = 0, ram = 0, disk = 0; };

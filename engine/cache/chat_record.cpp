@@ -41,7 +41,7 @@ std::string ChatRecord::encode() const {
   w.text(title);
   put_key(w, key);
   w.ids(ids);
-  w.u64(pinned ? 1 : 0);
+  w.u64((pinned ? 1U : 0U) | static_cast<std::uint64_t>(keep) << 1U);
   w.i64(last_use);
   w.text(reason);
   w.u64(static_cast<std::uint64_t>(loss.cause));
@@ -74,7 +74,9 @@ std::optional<ChatRecord> ChatRecord::decode(std::string_view bytes) {
   c.title = r.text();
   c.key = get_key(r);
   c.ids = r.ids();
-  c.pinned = r.u64() == 1;
+  const std::uint64_t flags = r.u64();
+  c.pinned = (flags & 1U) != 0;
+  c.keep = static_cast<KeepOnClose>(std::min<std::uint64_t>(flags >> 1U, static_cast<std::uint64_t>(KeepOnClose::never)));
   c.last_use = r.i64();
   c.reason = r.text();
   const std::uint64_t cause = r.u64();

@@ -18,7 +18,7 @@ namespace tg {
 // How tokens of the last request were lost, if they were.
 struct Loss {
   MissCause cause = MissCause::none;  // evicted model_reloaded snapshot_refused
-  std::string by;                     // budget user
+  std::string by;                     // budget user idle close
   std::string by_chat;                // made room for
   std::string tier;                   // where they were
   std::string refusal;
@@ -31,6 +31,7 @@ struct ChatRecord {
   std::vector<TokenId> ids;           // prompt and answer of the last request, as far as they were computed
   std::vector<Node*> path;            // pages held of them, without gap from the start
   bool pinned = false;
+  KeepOnClose keep = KeepOnClose::by_size;
   std::int64_t last_use = 0;          // Unix time, ms
   std::string reason;                 // why it is where it is
   Loss loss;

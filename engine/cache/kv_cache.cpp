@@ -23,11 +23,21 @@ bool starts_with(std::span<const TokenId> ids, std::span<const TokenId> beginnin
 
 }  // namespace
 
-KvCache::KvCache(const std::string& folder, const CacheBudget& budget) : budget_(budget), store_(SnapshotStore::open(folder)), queue_(std::make_unique<BackgroundQueue>()) {
-  if (store_) load_snapshots();
+KvCache::KvCache(const std::string& folder, const CacheBudget& budget, const KeepRules& rules)
+    : budget_(budget), rules_(rules), store_(SnapshotStore::open(folder)), queue_(std::make_unique<BackgroundQueue>()) {
+  if (!store_) return;
+  load_snapshots();
+  drop_what_does_not_stay();  // of a process that was killed
 }
 
-KvCache::~KvCache() { queue_->drain(std::chrono::milliseconds(1000)); }
+KvCache::~KvCache() {
+  {
+    const std::lock_guard lock(mutex_);
+    listener_ = nullptr;
+    drop_what_does_not_stay();
+  }
+  queue_->drain(std::chrono::milliseconds(1000));
+}
 
 KvCache::Tree* KvCache::tree(const std::string& key_id) const {
   const auto found = trees_.find(key_id);
@@ -62,6 +72,7 @@ void KvCache::close(const PageKey& key) {
     const std::lock_guard lock(mutex_);
     Tree* t = tree(id);
     if (t == nullptr || t->opened == 0 || --t->opened > 0) return;
+    leave_with_model(*t);
   }
   queue_->post([this, id] { release_memory(id); });  // after the writes that are on their way
 }
@@ -107,6 +118,7 @@ std::unique_ptr<CacheLease> KvCache::begin(const CacheRequest& request) {
       record->sequence = request.sequence;
     }
     record->title = lease->title_;
+    record->keep = request.keep_on_close.value_or(record->keep);
     ++record->busy;
   } else {
     lease->finding_.report.outcome = "disabled";

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -35,6 +36,7 @@ struct CacheRequest {
   std::span<const TokenId> ids;     // the prompt
   std::vector<int> restart_points;  // token counts from which a later turn may want to continue, ascending
   bool use_cache = true;
+  std::optional<KeepOnClose> keep_on_close;  // unset: as it is
 };
 
 // What the cache knows of why less was reused than could be; texts and segments are the scheduler's to fill.
@@ -75,11 +77,12 @@ class CacheLease {
 class KvCache {
  public:
   // FOLDER: snapshots; empty: none. A folder that another process uses is left alone.
-  KvCache(const std::string& folder, const CacheBudget& budget);
-  ~KvCache();  // writes what is left, at most 1 s
+  KvCache(const std::string& folder, const CacheBudget& budget, const KeepRules& rules = {});
+  ~KvCache();  // drops what does not stay and writes what is left, at most 1 s
 
   // A model is there: its pages may be used and made. Opening one key several times is counted.
   void open(const PageKey& key, const CacheLayout& layout, std::shared_ptr<PageMemory> memory);
+  void closing();                   // the program ends: what does not stay is not written any more
   void close(const PageKey& key);   // no lease of the key is open; pages go to disk or away, in the background
 
   // ---- the life of a turn
@@ -104,6 +107,10 @@ class KvCache {
   Status keep(const std::string& sequence, Tier tier);
   Status evict(const std::string& sequence);
   Status pin(const std::string& sequence, bool pinned);
+  Status keep_on_close(const std::string& sequence, KeepOnClose keep);
+  void set_rules(const KeepRules& rules);
+  KeepRules rules() const;
+  void leave_idle(std::int64_t now);            // NOW: Unix time, ms
   Status forget(const std::string& sequence);
   Status clear();
   void fork(const std::string& from, const std::string& to);
@@ -166,13 +173,22 @@ class KvCache {
   void leave_memory(const std::string& sequence);
   void enter_memory(const std::string& sequence);
 
+  // kv_cache_keep.cpp: what stays when the program closes, and idle chats
+  bool stays_on_close(const ChatRecord& record) const;
+  void drop_what_does_not_stay();
+  void leave_with_model(const Tree& tree);
+  bool is_idle(const Node& node, std::int64_t limit) const;
+  void empty_idle(std::int64_t limit);
+  static std::vector<Node*> tails_first(const Tree& tree);
+
   // kv_cache_snapshots.cpp: files
   void load_snapshots();
   void adopt(ChatRecord loaded, std::map<std::string, std::set<std::string>>& files);
   void remove_unlisted(const std::map<std::string, std::set<std::string>>& files);
   bool disk_on() const { return store_ && budget_.disk > 0; }
-  void post_write(const std::string& sequence);
-  void write_chat(const std::string& sequence);
+  // PAGES_TOO: also those of a chat that does not stay when the program closes.
+  void post_write(const std::string& sequence, bool pages_too = false);
+  void write_chat(const std::string& sequence, bool pages_too);
   bool write_next_blob(const std::string& sequence);
   void write_record(const std::string& sequence);
   BlobId blob_id(const Tree& tree, const Node& node, int group, int position) const;
@@ -180,6 +196,8 @@ class KvCache {
 
   mutable std::mutex mutex_;
   CacheBudget budget_;
+  KeepRules rules_;
+  bool closing_ = false;
   std::uint64_t bytes_restored_ = 0, memory_bytes_ = 0, disk_bytes_ = 0, private_bytes_ = 0;  // private: pages of running turns that are not published
   std::map<std::string, std::unique_ptr<Tree>> trees_;                   // by key id
   std::map<std::string, std::unique_ptr<ChatRecord>> records_;           // by sequence

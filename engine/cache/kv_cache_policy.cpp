@@ -21,7 +21,7 @@ bool least_recent_last(const Node* a, const Node* b) {
 std::string reason_of(const Loss& loss) {
   if (loss.cause == MissCause::snapshot_refused) return "dropped_check";
   if (loss.cause == MissCause::model_reloaded) return "dropped_unload";
-  if (loss.by == "user") return "dropped_user";
+  if (loss.by == "user" || loss.by == "idle" || loss.by == "close") return "dropped_" + loss.by;
   return loss.by_chat.empty() ? "dropped_budget" : "dropped_budget:" + loss.by_chat;
 }
 
@@ -139,7 +139,7 @@ bool KvCache::shrink_memory(Tree& t, Node& node, const Cause& cause) {
   bool stored = std::all_of(node.pages.begin(), node.pages.end(), safe);
   for (const auto& entry : node.states) stored = stored && safe(entry.second);
   if (!stored && disk_on() && !write_failed_ && !node.not_for_disk && !node.owners.empty()) {
-    post_write(node.owners.front()->sequence);
+    post_write(node.owners.front()->sequence, true);
     waiting_ = cause;
     return false;
   }
@@ -266,7 +266,7 @@ Status KvCache::keep(const std::string& sequence, Tier tier) {
     node->not_for_disk = false;
   }
   if (tier == Tier::disk) {
-    post_write(sequence);
+    post_write(sequence, true);
     queue_->post([this, sequence] { leave_memory(sequence); });
   } else {
     queue_->post([this, sequence] { enter_memory(sequence); });
@@ -349,6 +349,7 @@ void KvCache::fork(const std::string& from, const std::string& to) {
   child->ids = parent.ids;
   child->layout = parent.layout;
   child->loss = parent.loss;
+  child->keep = parent.keep;
   child->last_use = now_ms();
   set_path(*child, parent.path);
   note(*child, "shared", "shares:" + std::to_string(parent.ids.size()) + ":" + parent.title);

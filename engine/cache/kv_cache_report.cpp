@@ -39,6 +39,7 @@ CacheState state_of(const ChatRecord& record, const PrefixTree* index) {
     s.bytes += bytes;
     if (node->owners.size() > 1) s.shared_bytes += bytes;
   }
+  s.keep_on_close = record.keep;
   if (s.tokens > 0) s.tier = s.tokens_disk > 0 ? Tier::disk : Tier::ram;
   return s;
 }
@@ -51,6 +52,7 @@ std::vector<CacheState> KvCache::states() const {
   for (const auto& entry : records_) {
     const Tree* t = tree(entry.second->key.id());
     out.push_back(state_of(*entry.second, t == nullptr ? nullptr : t->index.get()));
+    out.back().stays_on_close = stays_on_close(*entry.second);
   }
   return out;
 }
@@ -60,7 +62,9 @@ std::optional<CacheState> KvCache::state(const std::string& sequence) const {
   const auto found = records_.find(sequence);
   if (found == records_.end()) return std::nullopt;
   const Tree* t = tree(found->second->key.id());
-  return state_of(*found->second, t == nullptr ? nullptr : t->index.get());
+  CacheState out = state_of(*found->second, t == nullptr ? nullptr : t->index.get());
+  out.stays_on_close = stays_on_close(*found->second);
+  return out;
 }
 
 std::vector<CacheEvent> KvCache::events(const std::string& sequence) const {

@@ -145,17 +145,19 @@ Refusal KvCache::read_blob(Tree& t, Node& node, int group, int position, std::un
 
 // ---- writing
 
-void KvCache::post_write(const std::string& sequence) {
+void KvCache::post_write(const std::string& sequence, bool pages_too) {
   // Without room for pages the list of the chat is still written: after a restart it tells why everything is read again.
-  if (store_) queue_->post([this, sequence] { write_chat(sequence); });
+  if (store_) queue_->post([this, sequence, pages_too] { write_chat(sequence, pages_too); });
 }
 
-void KvCache::write_chat(const std::string& sequence) {
+void KvCache::write_chat(const std::string& sequence, bool pages_too) {
   {
     const std::lock_guard lock(mutex_);
     write_failed_ = false;
+    const auto found = records_.find(sequence);
+    pages_too = pages_too || (found != records_.end() && stays_on_close(*found->second));
   }
-  while (!queue_->stopping() && write_next_blob(sequence)) {
+  while (pages_too && !queue_->stopping() && write_next_blob(sequence)) {
   }
   write_record(sequence);
   const std::lock_guard lock(mutex_);

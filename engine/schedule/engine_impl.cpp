@@ -11,9 +11,11 @@ namespace {
 class EngineImpl : public Engine {
  public:
   EngineImpl(const EngineOptions& options, ModelLoader loader)
-      : loader_(std::move(loader)), cache_(options.cache_dir, options.budget), scheduler_(cache_, options.curves_file) {
+      : loader_(std::move(loader)), cache_(options.cache_dir, options.budget, options.keep), scheduler_(cache_, options.curves_file) {
     cache_.set_listener(options.cache_changed);
   }
+
+  ~EngineImpl() override { cache_.closing(); }
 
   Result<ModelHandle> load(const std::string& path, const LoadOptions& options, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                            const CancelToken& cancel) override {
@@ -35,6 +37,10 @@ class EngineImpl : public Engine {
   std::optional<CacheState> cache_state(const std::string& sequence) const override { return cache_.state(sequence); }
   Status keep(const std::string& sequence, Tier tier) override { return cache_.keep(sequence, tier); }
   Status evict(const std::string& sequence) override { return cache_.evict(sequence); }
+  Status keep_on_close(const std::string& sequence, KeepOnClose keep) override { return cache_.keep_on_close(sequence, keep); }
+  void set_keep_rules(const KeepRules& rules) override { cache_.set_rules(rules); }
+  KeepRules keep_rules() const override { return cache_.rules(); }
+  void leave_idle(std::int64_t now_ms) override { cache_.leave_idle(now_ms); }
   Status pin(const std::string& sequence, bool pinned) override { return cache_.pin(sequence, pinned); }
   Status forget(const std::string& sequence) override {
     scheduler_.cancel_sequence(sequence);

@@ -166,6 +166,8 @@ QString prefixSentence(const RecordMiss& miss, const QString& n, const QString& 
 
 QString evictedSentence(const RecordMiss& miss, const QString& n, const QString& t) {
   if (miss.evictedBy == u"user"_s) return W::tr("You evicted the cache of this chat at %1. %2 tokens were read again, %3.").arg(timeOf(miss.when), n, t);
+  if (miss.evictedBy == u"idle"_s) return W::tr("The cache of this chat was not used for long, so it was dropped at %1. %2 tokens were read again, %3.").arg(timeOf(miss.when), n, t);
+  if (miss.evictedBy == u"close"_s) return W::tr("The cache of this chat was not kept when the program closed at %1. %2 tokens were read again, %3.").arg(timeOf(miss.when), n, t);
   return W::tr("The cache of this chat made room for “%1” at %2 (budget of the %3). %4 tokens were read again, %5.")
       .arg(miss.byChat.isEmpty() ? W::tr("another chat") : miss.byChat, timeOf(miss.when), tierName(miss.tier), n, t);
 }
@@ -273,6 +275,8 @@ QString missShort(const TurnRecord& r) {
   const QString n = format::count(tokensReadAgain(r));
   if (miss.cause == u"prefix_changed"_s) return prefixShort(miss, n);
   if (miss.cause == u"evicted"_s && miss.evictedBy == u"user"_s) return W::tr("%1 read again: evicted by you").arg(n);
+  if (miss.cause == u"evicted"_s && miss.evictedBy == u"idle"_s) return W::tr("%1 read again: unused for long").arg(n);
+  if (miss.cause == u"evicted"_s && miss.evictedBy == u"close"_s) return W::tr("%1 read again: not kept on closing").arg(n);
   if (miss.cause == u"evicted"_s) return W::tr("%1 read again: made room for “%2”").arg(n, miss.byChat.isEmpty() ? W::tr("another chat") : miss.byChat);
   if (miss.cause == u"model_reloaded"_s) return W::tr("%1 read again: model loaded again").arg(n);
   if (miss.cause == u"settings_changed"_s) return W::tr("%1 read again: %2 changed").arg(n, settingWords(miss.setting));
