@@ -59,6 +59,7 @@ struct AppOptions {
   QStringList openFiles;             // handed to the running instance when this profile is in use
 };
 
+class CacheOverview;                 // app/cache_overview.h
 class Settings;                      // app/settings.h
 
 class Application : public QObject {
@@ -69,6 +70,7 @@ class Application : public QObject {
   static std::unique_ptr<Application> create(const AppOptions& options, QString* error);
   virtual ChatService& chats() = 0;
   virtual ModelCatalogue& models() = 0;
+  virtual CacheOverview& cache() = 0;
   virtual Settings& settings() = 0;
   virtual DeviceStatus deviceStatus() const = 0;
   virtual QString profileNotice() const = 0;         // recovery, quarantine, read-only: a sentence, or empty

@@ -6,6 +6,7 @@
 #include "app/application.h"
 #include "app/chat_service.h"
 #include "app/settings.h"
+#include "tests/support/fake_cache_overview.h"
 
 namespace tg::fake {
 
@@ -237,6 +238,7 @@ class FakeApplication : public Application {
  public:
   FakeChatService service;
   FakeCatalogue catalogue;
+  FakeCacheOverview overview;
   DeviceStatus status;
   QTemporaryDir dir;
   Settings values{dir.filePath(QStringLiteral("settings.ini"))};
@@ -244,6 +246,7 @@ class FakeApplication : public Application {
   FakeApplication() { status.device = QStringLiteral("CPU"); }
   ChatService& chats() override { return service; }
   ModelCatalogue& models() override { return catalogue; }
+  CacheOverview& cache() override { return overview; }
   Settings& settings() override { return values; }
   DeviceStatus deviceStatus() const override { return status; }
   QString profileNotice() const override { return {}; }
