@@ -19,6 +19,7 @@ struct ModelInfo {
   double kvBytesPerToken = 0;
   QString refusal;                   // one sentence: why it cannot be used; empty: usable
   bool hasTemplate = true, loaded = false;
+  bool thinks = false;               // by its template
 };
 
 // Models in the folders the user named. Scanned off the main thread, watched.

@@ -18,6 +18,7 @@ struct TurnExtras {
   bool useCache = true, logitsSha = false, ignoreEos = false;
   std::optional<std::vector<TokenId>> ids;  // sent as they are, instead of messages
   Json tools, templateArguments = Json::object();
+  QString jsonSchema;                       // text; empty: the answer is free
 };
 
 struct Pending {

@@ -8,6 +8,7 @@
 #include "app/error_words.h"
 #include "engine/gguf/reader.h"
 #include "engine/model/description.h"
+#include "engine/sampling/thinking_stream.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace tg {
@@ -58,6 +59,7 @@ ModelInfo describe_file(const QString& path) {
   info.format = main_format(**file);
   info.hasTemplate = (*file)->string("tokenizer.chat_template").has_value();
   info.template_ = text((*file)->string("tokenizer.chat_template"));
+  info.thinks = template_thinks((*file)->string("tokenizer.chat_template").value_or(""));
   info.fingerprint = QString::fromStdString((*file)->fingerprint());
   const auto description = describe_model(**file, 0);
   if (!description) return info.refusal = words::sentence(description.error(), path), info;

@@ -1,5 +1,7 @@
 #include "app/records_convert.h"
 
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <algorithm>
 #include <array>
 
@@ -162,6 +164,17 @@ void copy_common(To& to, const From& from) {
   to.logitsSha = from.logitsSha;
 }
 
+// What a turn was held to stands among the settings it used.
+QString settings_with(const QString& settings, const QString& constraint) {
+  if (constraint.isEmpty()) return settings;
+  QJsonObject object = QJsonDocument::fromJson(settings.toUtf8()).object();
+  object.insert(QStringLiteral("constraint"), constraint);
+  return QString::fromUtf8(QJsonDocument(object).toJson(QJsonDocument::Compact));
+}
+QString constraint_of(const QString& settings) {
+  return QJsonDocument::fromJson(settings.toUtf8()).object().value(QLatin1String("constraint")).toString();
+}
+
 }  // namespace
 
 QVector<RecordSegment> segments_of(const Prompt& prompt) {
@@ -201,6 +214,8 @@ void fill_from_report(TurnRecord& out, const TurnReport& r, const Prompt& prompt
   out.rateCurve = QVector<float>(r.rate_curve.begin(), r.rate_curve.end());
   out.outputIds = QVector<int>(r.output_ids.begin(), r.output_ids.end());
   out.logitsSha = text(r.logits_sha);
+  out.constraint = text(r.constraint);
+  for (const std::string& warning : r.warnings) out.warnings << text(warning);
 }
 
 storage::Turn to_row(const TurnRecord& record, const QString& chatId, const QString& settingsJson) {
@@ -208,7 +223,7 @@ storage::Turn to_row(const TurnRecord& record, const QString& chatId, const QStr
   copy_common(row, record);
   row.chatId = chatId;
   row.finishedMs = QDateTime::currentMSecsSinceEpoch();
-  row.settingsJson = settingsJson;
+  row.settingsJson = settings_with(settingsJson, record.constraint);
   row.cacheEnabled = record.cache.enabled;
   row.cacheOutcome = record.cache.outcome;
   row.fromGpu = record.cache.fromGpu;
@@ -241,6 +256,7 @@ TurnRecord from_row(const storage::Turn& row, const QString& chatTitle, const QV
   TurnRecord out;
   copy_common(out, row);
   out.chat = chatTitle;
+  out.constraint = constraint_of(row.settingsJson);
   out.cache = {row.cacheEnabled, row.cacheOutcome, row.fromGpu, row.fromRam, row.fromDisk, row.reusable, row.reused, std::nullopt};
   if (!row.miss.cause.isEmpty()) out.cache.miss = record_miss(row.miss);
   RecordCost& cost = out.cost;

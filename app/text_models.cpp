@@ -4,6 +4,7 @@
 
 #include "engine/chat_template/chat_template.h"
 #include "engine/chat_template/template_chooser.h"
+#include "engine/sampling/thinking_stream.h"
 
 namespace tg {
 namespace {
@@ -48,6 +49,7 @@ Result<std::shared_ptr<const TextModel>> read(const std::string& path, const std
   auto parsed = ChatTemplate::parse(*source);
   if (parsed) {
     model->chat_template = *parsed;
+    model->thinks = template_thinks(*source);
   } else {
     model->template_error = parsed.error();
   }
@@ -55,10 +57,6 @@ Result<std::shared_ptr<const TextModel>> read(const std::string& path, const std
 }
 
 }  // namespace
-
-bool TextModel::has_thinking() const {
-  return chat_template && (chat_template->mentions("enable_thinking") || chat_template->mentions("reasoning_effort") || chat_template->mentions("thinking"));
-}
 
 Result<std::shared_ptr<const TextModel>> TextModels::get(const std::string& path, const std::string& template_file) {
   const std::scoped_lock lock(mutex_);

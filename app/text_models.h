@@ -19,7 +19,7 @@ struct TextModel {
   std::shared_ptr<const ChatTemplate> chat_template;  // null: `template_error` says why
   Error template_error;
   int context_length = 0;                             // tokens the model was made for; 0: not stated
-  bool has_thinking() const;
+  bool thinks = false;                                // by its template
 };
 
 class TextModels {

@@ -199,6 +199,7 @@ void read_counts(TurnRecord& r, const QJsonObject& o) {
   r.finishReason = str(o, "finish_reason");
   const QJsonArray segments = o.value(QLatin1String("segments")).toArray();
   for (const QJsonValue& v : segments) r.segments.push_back({str(v.toObject(), "kind"), whole(v.toObject(), "tokens").value_or(0)});
+  r.constraint = str(o, "constraint");
   const QJsonArray warnings = o.value(QLatin1String("warnings")).toArray();
   for (const QJsonValue& v : warnings) r.warnings << v.toString();
 }
@@ -244,6 +245,7 @@ nlohmann::ordered_json to_ordered_json(const TurnRecord& r) {
   out["percent_of_limit"] = {{"prefill", number(r.percentPrefill)}, {"decode", number(r.percentDecode)}};
   out["cost"] = cost_json(r.cost);
   out["own"] = own_json(r.own);
+  put(out, "constraint", r.constraint);
   out["warnings"] = Json::array();
   for (const QString& w : r.warnings) out["warnings"].push_back(text(w));
   return out;

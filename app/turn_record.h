@@ -52,7 +52,8 @@ struct TurnRecord {
   std::optional<double> bytesReadDecode, gbPerSDecode, gopPerSPrefill, percentPrefill, percentDecode;
   RecordCost cost;
   RecordOwn own;
-  QStringList warnings;               // e.g. prompt_jump
+  QString constraint;                 // json_schema: the answer was held to one; empty: free
+  QStringList warnings;               // prompt_jump, schema_not_enforced:WORD
   QVector<float> rateCurve;           // tok/s over the answer
   QVector<int> outputIds;             // replay and storage
   QString logitsSha;

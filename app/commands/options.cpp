@@ -5,6 +5,8 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 
+#include "engine/sampling/constraint_json.h"
+
 namespace tg {
 namespace {
 
@@ -43,6 +45,7 @@ const Option kValueOptions[] = {
     {"kv-type-v", "TYPE", "Type of the values alone"},
     {"template", "FILE", "Chat template instead of the model's"},
     {"tools", "FILE", "Tool definitions (JSON)"},
+    {"json-schema", "FILE", "JSON schema that the answer keeps to; {}: any JSON"},
     {"attach", "FILE", "Text file to attach; may be given several times"},
 };
 const Option kFlags[] = {{"ignore-eos", "", "Go on at the end token"}, {"no-cache", "", "Read the whole prompt"}, {"json", "", "JSON on stdout"}, {"quiet", "", "Nothing on stderr but errors"}};
@@ -94,6 +97,19 @@ QString read_tools(RunOptions& o, const QJsonValue& value) {
   return o.extras.tools.is_discarded() ? tr("The tools are not JSON.") : QString();
 }
 
+// A schema as it is, or the name of a file with one.
+QString read_schema(RunOptions& o, const QJsonValue& value) {
+  QByteArray text = value.isObject() ? QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact) : QByteArray();
+  if (value.isString()) {
+    QFile file(value.toString());
+    if (!file.open(QIODevice::ReadOnly)) return tr("The schema file is gone or cannot be read.");
+    text = file.readAll();
+  }
+  if (const auto schema = read_json_schema(text.toStdString()); !schema) return QString::fromStdString(schema.error().message);
+  o.extras.jsonSchema = QString::fromUtf8(text);
+  return {};
+}
+
 Json argument_value(const QString& text) {
   const Json parsed = Json::parse(text.toStdString(), nullptr, false);
   return parsed.is_discarded() || parsed.is_object() || parsed.is_array() ? Json(text.toStdString()) : parsed;
@@ -125,6 +141,7 @@ QString apply_option(RunOptions& o, const QString& name, const QJsonValue& value
   if (name == QLatin1String("template")) return o.templateFile = value.toString(), QString();
   if (name == QLatin1String("attach")) return o.attach = list_of(value), QString();
   if (name == QLatin1String("tools")) return read_tools(o, value);
+  if (name == QLatin1String("json_schema")) return read_schema(o, value);
   if (name == QLatin1String("logits_sha")) return o.extras.logitsSha = value.toBool(), QString();
   if (name == QLatin1String("ignore_eos")) return o.extras.ignoreEos = value.toBool(), QString();
   if (name == QLatin1String("no_cache")) return o.extras.useCache = !value.toBool(), QString();

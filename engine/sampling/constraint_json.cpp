@@ -65,7 +65,7 @@ class ConstraintVocabulary {
     std::vector<std::pair<std::string, TokenId>> tokens, others;
     for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
       const TokenKind kind = tokenizer.kind(id);
-      if (kind == TokenKind::control || kind == TokenKind::unknown || kind == TokenKind::unused) continue;
+      if (kind == TokenKind::control || kind == TokenKind::unknown || kind == TokenKind::unused || tokenizer.is_eog(id)) continue;
       std::string piece = tokenizer.piece(id, false);
       if (piece.empty() || piece.size() > kMaxPiece) continue;
       const auto index = static_cast<std::size_t>(id);
@@ -99,7 +99,7 @@ class JsonConstraint final : public TokenConstraint {
   JsonConstraint(std::shared_ptr<const ConstraintVocabulary> vocabulary, std::shared_ptr<const JsonAutomaton> automaton)
       : vocabulary_(std::move(vocabulary)), automaton_(std::move(automaton)), state_(automaton_->start()) {}
 
-  void mask(std::span<float> logits) override {
+  bool mask(std::span<float> logits) override {
     std::vector<bool> allowed(logits.size(), false);
     bool any = false;
     const auto allow = [&](TokenId id) {
@@ -107,13 +107,18 @@ class JsonConstraint final : public TokenConstraint {
       if (id >= 0 && index < allowed.size()) any = allowed[index] = true;
     };
     mark(allow);
-    if (automaton_->complete(state_) || !any) {
+    if (complete()) {
       for (const TokenId id : vocabulary_->end_tokens()) allow(id);
     }
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
     for (std::size_t i = 0; i < logits.size(); ++i) {
-      if (!allowed[i]) logits[i] = -std::numeric_limits<float>::infinity();
+      if (!allowed[i]) logits[i] = -kInfinity;
+      else if (!(logits[i] > -kInfinity)) logits[i] = std::numeric_limits<float>::lowest();
     }
+    return any;
   }
+
+  bool complete() const override { return automaton_->complete(state_); }
 
   void accept(TokenId id) override {
     if (id < 0 || static_cast<std::size_t>(id) >= vocabulary_->size()) return;
@@ -131,7 +136,7 @@ class JsonConstraint final : public TokenConstraint {
   template <class OnToken>
   void mark(const OnToken& allow) const {
     JsonAutomaton::State text, structure;
-    for (const auto& stack : state_) (JsonAutomaton::plain_text(stack) ? text : structure).push_back(stack);
+    for (const auto& stack : state_) (automaton_->plain_text(stack) ? text : structure).push_back(stack);
     if (!text.empty()) {
       for (std::size_t id = 0; id < vocabulary_->size(); ++id) {
         if (vocabulary_->plain(id)) allow(static_cast<TokenId>(id));
@@ -146,7 +151,23 @@ class JsonConstraint final : public TokenConstraint {
   JsonAutomaton::State state_;
 };
 
+constexpr int kMaxDepth = 200;  // of the schema's text; what is compiled may be nested half as deep
+
 }  // namespace
+
+Result<nlohmann::ordered_json> read_json_schema(std::string_view text) {
+  using Schema = nlohmann::ordered_json;
+  bool too_deep = false;
+  const auto shallow = [&too_deep](int depth, Schema::parse_event_t, Schema&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  Schema schema = Schema::parse(text, shallow, false);
+  if (too_deep) return make_error(ErrorCode::bad_argument, "The JSON schema is nested too deeply.");
+  if (schema.is_discarded()) return make_error(ErrorCode::bad_argument, "The schema is not JSON.");
+  if (const auto nodes = compile_schema(schema); !nodes) return nodes.error();
+  return schema;
+}
 
 std::shared_ptr<const ConstraintVocabulary> make_constraint_vocabulary(const Tokenizer& tokenizer) {
   return std::make_shared<const ConstraintVocabulary>(tokenizer);

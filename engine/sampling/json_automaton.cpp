@@ -11,10 +11,12 @@ constexpr std::size_t kMaxSpaces = 32;     // in a row: a model must not be able
 constexpr std::size_t kMaxStacks = 64;
 constexpr std::size_t kMaxNameBytes = 4096;  // compared with declared names
 constexpr int kAnyNode = 1;
+constexpr std::int64_t kLargest = 999'999'999'999'999'999;  // 18 digits
 
 // Steps within a string: plain, behind a backslash, 4..1 hexadecimal digits to come, 1..3 further bytes of a character to come.
-// After E0, ED, F0 and F4 the second byte has a narrower range (Unicode table 3-7).
-enum StringStep { kPlain = 0, kEscape = 1, kHex = 10, kTail = 20, kAfterE0 = 30, kAfterED, kAfterF0, kAfterF4 };
+// After E0, ED, F0 and F4 the second byte has a narrower range (Unicode table 3-7). An escape of D8..DB is the first half of a pair.
+enum StringStep { kPlain = 0, kEscape = 1, kHex = 10, kTail = 20, kAfterE0 = 30, kAfterED, kAfterF0, kAfterF4,
+                  kHexAfterD = 40, kFirstHalf1, kFirstHalf2, kPairSlash, kPairU, kPairD, kPairLow };
 // Steps within a number.
 enum NumberStep { kMinus, kZero, kDigits, kPoint, kFraction, kExponent, kExponentSign, kExponentDigits };
 // What an object or array expects.
@@ -49,13 +51,29 @@ int narrow_step(int step, unsigned char byte) {
   }
 }
 
+// Escaped halves of a pair stand only together, or the text cannot be read.
+int pair_step(int step, unsigned char byte) {
+  const int lower = byte | 0x20;
+  switch (step) {
+    case kHexAfterD: return !is_hex(byte) ? -1 : byte < '8' ? kHex + 2 : lower < 'c' ? kFirstHalf1 : -1;
+    case kFirstHalf1: return is_hex(byte) ? kFirstHalf2 : -1;
+    case kFirstHalf2: return is_hex(byte) ? kPairSlash : -1;
+    case kPairSlash: return byte == '\\' ? kPairU : -1;
+    case kPairU: return byte == 'u' ? kPairD : -1;
+    case kPairD: return lower == 'd' ? kPairLow : -1;
+    default: return is_hex(byte) && lower >= 'c' ? kHex + 2 : -1;
+  }
+}
+
 // Step behind BYTE inside a string; -1: not allowed there.
 int string_step(int step, unsigned char byte) {
   if (step == kEscape) {
     if (byte == 'u') return kHex + 4;
     return std::string_view("\"\\/bfnrt").find(static_cast<char>(byte)) != std::string_view::npos ? kPlain : -1;
   }
+  if (step >= kHexAfterD) return pair_step(step, byte);
   if (step >= kAfterE0) return narrow_step(step, byte);
+  if (step == kHex + 4 && (byte | 0x20) == 'd') return kHexAfterD;
   if (step > kTail) return (byte & 0xC0U) == 0x80U ? (step == kTail + 1 ? kPlain : step - 1) : -1;
   if (step > kHex) return is_hex(byte) ? (step == kHex + 1 ? kPlain : step - 1) : -1;
   if (byte == '\\') return kEscape;
@@ -85,14 +103,26 @@ int number_step(int step, unsigned char byte, bool integer) {
 }
 
 // Numbers every reader can hold: 64 bits whole, a double otherwise.
+// Whether digits behind NUMBER, or none, can make it a value within MINIMUM and MAXIMUM. NUMBER: as read so far, NEGATIVE: its sign.
+bool may_become(std::int64_t number, bool negative, bool final, const SchemaNode& limits) {
+  const std::int64_t low = limits.minimum.value_or(-kLargest), high = limits.maximum.value_or(kLargest);
+  std::int64_t least = number, most = number;
+  while (true) {
+    if ((negative ? -least : most) >= low && (negative ? -most : least) <= high) return true;
+    if (final || number == 0 || most > kLargest / 10) return false;
+    least *= 10;
+    most = most * 10 + 9;
+  }
+}
+
 int max_digits(int step) { return step == kExponentDigits ? 2 : (step == kDigits ? 18 : 20); }
 
 }  // namespace
 
 JsonAutomaton::State JsonAutomaton::start() const { return {with(Frame{})}; }
 
-bool JsonAutomaton::plain_text(const Stack& stack) {
-  return stack != nullptr && stack->part == Part::string && stack->step == kPlain;
+bool JsonAutomaton::plain_text(const Stack& stack) const {
+  return stack != nullptr && stack->part == Part::string && stack->step == kPlain && node(stack->node).max_items < 0;
 }
 
 JsonAutomaton::State JsonAutomaton::step(const State& state, unsigned char byte) const {
@@ -106,6 +136,7 @@ JsonAutomaton::State JsonAutomaton::step(const State& state, unsigned char byte)
 
 bool JsonAutomaton::can_end(const Frame& f) const {
   if (f.part == Part::number) {
+    if (limited(f.node) && (f.step == kMinus || !may_become(f.value, f.negative, true, node(f.node)))) return false;
     return f.step == kZero || f.step == kDigits || f.step == kFraction || f.step == kExponentDigits;
   }
   if (f.part != Part::literal) return false;
@@ -179,7 +210,10 @@ void JsonAutomaton::start_number(int index, const Stack& up, unsigned char byte,
   frame.up = up;
   frame.count = 1;
   frame.step = byte == '-' ? kMinus : (byte == '0' ? kZero : kDigits);
-  if (byte == '-' || is_digit(byte)) out.push_back(with(std::move(frame)));
+  frame.negative = byte == '-';
+  frame.value = is_digit(byte) ? byte - '0' : 0;
+  if (frame.negative ? limited(index) && node(index).minimum.value_or(-1) >= 0 : !is_digit(byte) || out_of_reach(frame)) return;
+  out.push_back(with(std::move(frame)));
 }
 
 void JsonAutomaton::start_literals(int index, const Stack& up, unsigned char byte, State& out) const {
@@ -195,12 +229,16 @@ void JsonAutomaton::step_string(const Frame& f, unsigned char byte, State& out) 
   const bool named = f.up != nullptr && f.up->part == Part::object && !node(f.up->node).properties.empty();
   if (f.step == kPlain && byte == '"') {
     const auto& declared = node(named ? f.up->node : kAnyNode).properties;
+    if (f.count < node(f.node).min_items) return;
     if (std::none_of(declared.begin(), declared.end(), [&f](const auto& p) { return p.key == f.text; })) out.push_back(f.up);
     return;
   }
+  const int longest = node(f.node).max_items;
+  if (f.step == kPlain && longest >= 0 && f.count >= longest) return;
   const int step = string_step(f.step, byte);
   if (step < 0) return;
   Frame next = f;
+  if (step == kPlain && (longest >= 0 || f.count < node(f.node).min_items)) ++next.count;
   next.step = step;
   if (named && next.text.size() < kMaxNameBytes) next.text.push_back(static_cast<char>(byte));
   out.push_back(with(std::move(next)));
@@ -213,8 +251,16 @@ void JsonAutomaton::step_number(const Frame& f, unsigned char byte, State& out) 
   next.count = step == f.step ? f.count + 1 : 1;
   if (next.count > max_digits(step)) return;
   next.step = step;
+  if (limited(f.node)) {
+    next.value = f.value * 10 + (byte - '0');
+    if (out_of_reach(next)) return;
+  }
   out.push_back(with(std::move(next)));
 }
+
+bool JsonAutomaton::limited(int index) const { return node(index).minimum || node(index).maximum; }
+
+bool JsonAutomaton::out_of_reach(const Frame& f) const { return limited(f.node) && !may_become(f.value, f.negative, false, node(f.node)); }
 
 void JsonAutomaton::step_literal(const Frame& f, unsigned char byte, State& out) const {
   std::string text = f.text;

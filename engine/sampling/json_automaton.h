@@ -14,8 +14,8 @@ class JsonAutomaton {
  public:
   enum class Part : std::uint8_t {
     value,    // white space, then the start of a value of `node`
-    string,   // inside quotes; step: see kPlain below
-    number,   // step: place in the number
+    string,   // inside quotes; step: place in a character; count: characters, where they are limited
+    number,   // step: place in the number; count: digits in a row
     literal,  // text: what has been read of it
     object,   // step: what is expected next; seen: declared properties read
     key,      // inside the quotes of a declared property's name; text: what has been read
@@ -24,6 +24,8 @@ class JsonAutomaton {
   struct Frame {
     Part part = Part::value;
     int node = 0, step = 0, count = 0;
+    std::int64_t value = 0;         // of an integer with limits, without its sign
+    bool negative = false;
     std::uint64_t seen = 0;
     std::string text;
     std::shared_ptr<const Frame> up;  // null: the bottom
@@ -36,7 +38,7 @@ class JsonAutomaton {
   State start() const;
   State step(const State& state, unsigned char byte) const;
   bool complete(const State& state) const;          // nothing more is needed
-  static bool plain_text(const Stack& stack);       // inside a free string, between two characters
+  bool plain_text(const Stack& stack) const;        // inside a free string, between two characters
 
  private:
   void step_stack(const Stack& stack, unsigned char byte, State& out) const;
@@ -53,6 +55,8 @@ class JsonAutomaton {
   void step_array(const Frame& f, unsigned char byte, State& out) const;
   void open(Part part, int node, const Stack& up, State& out) const;
   bool can_end(const Frame& f) const;               // a number or literal that may be over
+  bool limited(int node) const;                     // an integer with a minimum or maximum
+  bool out_of_reach(const Frame& f) const;          // no further digits lead to a value within the limits
   const SchemaNode& node(int index) const { return nodes_[static_cast<std::size_t>(index)]; }
 
   std::vector<SchemaNode> nodes_;

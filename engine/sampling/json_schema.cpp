@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -147,6 +148,12 @@ class Compiler {
     const auto simple = kSimple.find(name);
     if (simple == kSimple.end()) return refuse("has an unknown type");
     node.kind = simple->second;
+    if (name == "string") {
+      node.min_items = count(schema, "minLength").value_or(0);
+      node.max_items = count(schema, "maxLength").value_or(-1);
+      if (node.max_items >= 0 && node.min_items > node.max_items) refuse("asks for a longer text than it allows");
+    }
+    if (name == "integer") fill_limits(node, schema);
     if (name == "boolean") node.literals = {"true", "false"};
     if (name == "null") node.literals = {"null"};
   }
@@ -194,6 +201,24 @@ class Compiler {
     if (node.max_items >= 0 && node.min_items > node.max_items) refuse("asks for more items than it allows");
   }
 
+  void fill_limits(SchemaNode& node, const ordered_json& schema) {
+    node.minimum = whole(schema, "minimum", 0, true);
+    node.maximum = whole(schema, "maximum", 0, false);
+    if (const auto more = whole(schema, "exclusiveMinimum", 1, false)) node.minimum = std::max(node.minimum.value_or(*more), *more);
+    if (const auto less = whole(schema, "exclusiveMaximum", -1, true)) node.maximum = std::min(node.maximum.value_or(*less), *less);
+    if (node.minimum && node.maximum && *node.minimum > *node.maximum) refuse("has a minimum above its maximum");
+  }
+
+  // The limit NAME as the outermost whole number it allows: rounded UP or down, then OFFSET on.
+  static std::optional<std::int64_t> whole(const ordered_json& schema, const char* name, std::int64_t offset, bool up) {
+    constexpr double kWidest = 9e17;
+    const auto found = schema.find(name);
+    if (found == schema.end() || !found->is_number()) return std::nullopt;
+    const double value = found->get<double>();
+    const double rounded = std::clamp(up ? std::ceil(value) : std::floor(value), -kWidest, kWidest);
+    return (found->is_number_integer() && std::abs(value) < kWidest ? found->get<std::int64_t>() : static_cast<std::int64_t>(rounded)) + offset;
+  }
+
   static std::optional<int> count(const ordered_json& schema, const char* name) {
     const auto found = schema.find(name);
     if (found == schema.end() || !found->is_number_unsigned()) return std::nullopt;
@@ -228,6 +253,32 @@ Result<std::vector<SchemaNode>> compile_schema(const ordered_json& schema) {
   } catch (const std::exception&) {  // the JSON library: a part of another type than it may have
     return make_error(ErrorCode::bad_argument, "The JSON schema is not valid.");
   }
+}
+
+std::vector<std::string> unenforced_words(const ordered_json& schema) {
+  static constexpr std::array kWords{"pattern", "format", "multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "minProperties",
+                                     "maxProperties", "propertyNames", "dependentRequired", "unevaluatedItems", "unevaluatedProperties"};
+  static constexpr std::array kLimits{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"};
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& word) {
+    if (std::find(out.begin(), out.end(), word) == out.end()) out.push_back(word);
+  };
+  const auto inner = [&](const ordered_json& part) {
+    for (const std::string& word : unenforced_words(part)) add(word);
+  };
+  if (schema.is_array()) std::for_each(schema.begin(), schema.end(), inner);
+  if (!schema.is_object()) return out;
+  const bool integer = schema.contains("type") && schema["type"] == "integer";
+  for (const auto& [key, value] : schema.items()) {
+    if (std::find(kWords.begin(), kWords.end(), key) != kWords.end()) add(key);
+    if (!integer && std::find(kLimits.begin(), kLimits.end(), key) != kLimits.end()) add(key);
+    if (key == "properties" || key == "$defs" || key == "definitions") {
+      for (const auto& [name, part] : value.items()) inner(part);
+    } else if (key != "enum" && key != "const") {
+      inner(value);
+    }
+  }
+  return out;
 }
 
 }  // namespace tg

@@ -1,6 +1,8 @@
 // A JSON schema as a graph the automaton walks.
 #pragma once
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +23,14 @@ struct SchemaNode {
   int others = -1;                    // node of further properties or of items; -1: none allowed
   std::vector<std::string> literals;  // JSON texts
   std::vector<int> choices;           // nodes
-  int min_items = 0, max_items = -1;  // -1: no limit
+  int min_items = 0, max_items = -1;  // of an array, or characters of a string; -1: no limit
+  std::optional<std::int64_t> minimum, maximum;  // of an integer
 };
 
 // Node 0 is the root. Node 1 takes any value.
 Result<std::vector<SchemaNode>> compile_schema(const nlohmann::ordered_json& schema);
+
+// Keywords that SCHEMA uses and that the automaton does not hold a text to (pattern, format, multipleOf, ...), each once.
+std::vector<std::string> unenforced_words(const nlohmann::ordered_json& schema);
 
 }  // namespace tg

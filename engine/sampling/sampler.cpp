@@ -39,7 +39,7 @@ struct Sampler::State {
       : options(wanted), seed(chosen_seed(wanted.seed)), random(seed), window(std::move(history), wanted.repeat_last_n) {}
 
   TokenId choose(std::span<float> logits) {
-    if (constraint) constraint->mask(logits);
+    if (constraint && !constraint->mask(logits)) return -1;
     window.apply(logits, options.repeat_penalty, options.presence_penalty, options.frequency_penalty);
     if (options.temperature <= 0.0F) return argmax(logits);
     candidates.assign(logits);
@@ -59,7 +59,7 @@ Sampler& Sampler::operator=(Sampler&&) noexcept = default;
 
 TokenId Sampler::sample(std::span<float> logits) {
   const TokenId id = state_->choose(logits);
-  accept(id);
+  if (id >= 0) accept(id);
   return id;
 }
 
@@ -69,6 +69,7 @@ void Sampler::accept(TokenId forced) {
 }
 
 std::uint64_t Sampler::seed() const { return state_->seed; }
+bool Sampler::constraint_met() const { return state_->constraint && state_->constraint->complete(); }
 void Sampler::set_constraint(std::unique_ptr<TokenConstraint> constraint) { state_->constraint = std::move(constraint); }
 
 }  // namespace tg

@@ -24,12 +24,14 @@ struct SamplingOptions {
   std::uint64_t seed = 0;     // 0: chosen at random, reported
 };
 
-// Forbids tokens before sampling (grammar, JSON schema). accept() advances it by the token chosen.
+// Forbids tokens before sampling (JSON schema). accept() advances it by the token chosen.
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
-  virtual void mask(std::span<float> logits) = 0;
+  // Forbidden tokens become minus infinity, and an allowed one never is. False: no token of this vocabulary may follow.
+  virtual bool mask(std::span<float> logits) = 0;
   virtual void accept(TokenId id) = 0;
+  virtual bool complete() const = 0;  // the text may end here
   virtual std::unique_ptr<TokenConstraint> clone() const = 0;
 };
 
@@ -39,11 +41,12 @@ class Sampler {
   ~Sampler();
   Sampler(Sampler&&) noexcept;
   Sampler& operator=(Sampler&&) noexcept;
-  // LOGITS [vocab] may be changed. The token becomes part of the penalty window.
+  // LOGITS [vocab] may be changed. The token becomes part of the penalty window. -1: the constraint allows none.
   TokenId sample(std::span<float> logits);
   void accept(TokenId forced);  // a token that was not drawn
   std::uint64_t seed() const;
   void set_constraint(std::unique_ptr<TokenConstraint> constraint);
+  bool constraint_met() const;        // there is one, and the text may end here
 
  private:
   struct State;

@@ -258,6 +258,28 @@ void ThinkingStream::finish(std::vector<TextRun>& out) {
   buffer_.clear();
 }
 
+std::vector<std::string_view> opening_markers() {
+  std::vector<std::string_view> out;
+  for (const Marker& m : kMarkers)
+    if (m.role == Role::opener || m.role == Role::header) out.push_back(m.text);
+  return out;
+}
+
+std::vector<std::string_view> closing_markers() {
+  std::vector<std::string_view> out;
+  for (const Marker& m : kMarkers)
+    if (m.role == Role::closer) out.push_back(m.text);
+  return out;
+}
+
+bool template_thinks(std::string_view source) {
+  std::vector<std::string_view> words = closing_markers();
+  for (const std::string_view marker : opening_markers())
+    if (marker != "<|start|>") words.push_back(marker);  // a header of other families too
+  words.insert(words.end(), {"thinking", "reasoning_content", "reasoning_effort"});
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return source.find(word) != std::string_view::npos; });
+}
+
 std::string open_thinking_marker(std::string_view prompt) {
   const std::string_view text = trimmed_end(prompt);
   for (const Marker& m : kMarkers)

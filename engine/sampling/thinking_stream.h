@@ -25,6 +25,8 @@ class ThinkingStream {
   void finish(std::vector<TextRun>& out);
 
   bool thinking() const { return state_ == State::thinking; }
+  bool answering() const { return state_ == State::answer || state_ == State::start; }  // neither thinking nor in a header
+  bool at_start() const { return state_ == State::start; }  // nothing but white space came: thinking may still be opened
   int thinking_tokens() const { return thinking_tokens_; }  // markers included
   // What ends the open block in this model's way, control tokens written as text. Empty when not thinking.
   std::string closing_text() const;
@@ -55,6 +57,13 @@ class ThinkingStream {
   bool token_is_thinking_ = false;
   int pending_tokens_ = 0, thinking_tokens_ = 0;
 };
+
+// Texts that begin thinking or a message's header, for whoever looks for their tokens; and those that end thinking.
+std::vector<std::string_view> opening_markers();
+std::vector<std::string_view> closing_markers();
+
+// Whether a chat template (its Jinja SOURCE) is one of a model that thinks: it has a switch for it, fills in earlier thinking, or knows the marks.
+bool template_thinks(std::string_view source);
 
 // The marker that PROMPT ends with when it leaves a thinking block open ("<think>" in "...assistant\n<think>\n"); empty: none.
 std::string open_thinking_marker(std::string_view prompt);

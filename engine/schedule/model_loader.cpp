@@ -5,8 +5,9 @@
 #include <chrono>
 #include <utility>
 
-#include "engine/schedule/model_runtime.h"
 #include "engine/chat_template/chat_template.h"
+#include "engine/sampling/thinking_stream.h"
+#include "engine/schedule/model_runtime.h"
 
 namespace tg {
 namespace {
@@ -92,6 +93,7 @@ Result<std::unique_ptr<ModelRuntime>> load_model(const std::string& path, const 
   info->tokenizer = *tokenizer;
   // A template that does not parse is like none: the model can be used with another one.
   if (auto own = template_of(**file)) info->chat_template = *own;
+  info->thinks = template_thinks((*file)->string("tokenizer.chat_template").value_or(""));
   info->backend = (*device)->backend();
   info->device = (*device)->name();
   info->threads = (*device)->threads();

@@ -2,6 +2,11 @@
 
 namespace tg {
 
+std::shared_ptr<const ConstraintVocabulary> ModelRuntime::constraint_vocabulary() {
+  if (!constraint_vocabulary_) constraint_vocabulary_ = make_constraint_vocabulary(*info->tokenizer);
+  return constraint_vocabulary_;
+}
+
 CacheLayout ModelRuntime::layout() const {
   CacheLayout out;
   for (const KvGroup& g : forward->kv_layout().groups) out.groups.push_back({g.window, g.page_bytes});

@@ -11,6 +11,7 @@
 #include "engine/cache/prefix_tree.h"
 #include "engine/device/device.h"
 #include "engine/forward/forward.h"
+#include "engine/sampling/constraint_json.h"
 #include "engine/schedule/prefill_curve.h"
 #include "engine/schedule/turn_types.h"
 
@@ -27,9 +28,15 @@ struct ModelRuntime {
   PrefillCurve curve;              // guarded by the scheduler's lock
   int largest_step = 0;            // rows of the longest step measured: steps grow from there
 
+  // Of constrained turns; made with the first one (tens of milliseconds). The worker's.
+  std::shared_ptr<const ConstraintVocabulary> constraint_vocabulary();
+
   CacheLayout layout() const;
   bool int8() const;               // weights are quantised: the operations can use the int8 peak
   std::string curve_key() const;   // model, kernels, threads and KV types: what the curve was measured with
+
+ private:
+  std::shared_ptr<const ConstraintVocabulary> constraint_vocabulary_;
 };
 
 // Opens the file, reads tokenizer and template, uploads the weights. Called on the thread that asked for the model.

@@ -246,7 +246,7 @@ void Scheduler::admit(std::unique_lock<std::mutex>& lock) {
     ModelRuntime* draft = request.speculation.kind == SpeculationOptions::Kind::draft ? find_model(request.speculation.draft) : nullptr;
     lock.unlock();
     turn->admit(runtime, cache_);
-    if (draft != nullptr) turn->drafter = std::make_unique<DraftModel>(*draft, cache_, request.prompt.ids);
+    if (draft != nullptr) turn->drafter = std::make_unique<DraftModel>(*draft, cache_, request.prompt.ids, request.sequence_title);
     lock.lock();
   }
 }
@@ -267,6 +267,9 @@ Error Scheduler::refusal(const TurnRequest& request) const {
     return make_error(ErrorCode::does_not_fit, "The prompt has " + std::to_string(n) + " tokens, and the context holds " + std::to_string(runtime->info->context) + ".");
   if (std::any_of(request.prompt.ids.begin(), request.prompt.ids.end(), [&](TokenId id) { return id < 0 || id >= vocab; }))
     return refuse("The prompt has a token that the model does not know.");
+  if (!request.json_schema.empty()) {
+    if (const auto schema = read_json_schema(request.json_schema); !schema) return schema.error();
+  }
   if (request.speculation.kind != SpeculationOptions::Kind::draft) return {};
   const ModelRuntime* draft = find_model(request.speculation.draft);
   if (draft == nullptr) return refuse("The draft model is not loaded.");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/sampling/answer_constraint.h"
 #include "engine/schedule/ngram_draft.h"
 
 namespace tg {
@@ -59,10 +60,7 @@ void Turn::stop() {
 void Turn::admit(ModelRuntime& model, KvCache& cache) {
   runtime = &model;
   started_at_ = Clock::now();
-  sampler_ = std::make_unique<Sampler>(request.sampling, request.prompt.ids);
-  const std::string opener = open_thinking_marker(request.prompt.text);
-  const bool inside = request.thinking.starts_inside || !opener.empty();
-  stream_ = std::make_unique<AnswerStream>(*model.info->tokenizer, ThinkingStream(inside, opener), request.stop);
+  begin_answer(model);
   CacheRequest wanted;
   wanted.sequence = request.sequence;
   wanted.title = request.sequence_title;
@@ -70,8 +68,23 @@ void Turn::admit(ModelRuntime& model, KvCache& cache) {
   wanted.ids = request.prompt.ids;
   wanted.restart_points = restart_points_;
   wanted.use_cache = request.use_cache;
+  wanted.keep_on_close = request.keep_on_close;
   lease = cache.begin(wanted);
   phase = Phase::restoring;
+}
+
+void Turn::begin_answer(ModelRuntime& model) {
+  const std::string opener = open_thinking_marker(request.prompt.text);
+  const ThinkingStream thinking(request.thinking.starts_inside || !opener.empty(), opener);
+  sampler_ = std::make_unique<Sampler>(request.sampling, request.prompt.ids);
+  const bool constrained = !request.json_schema.empty();
+  // A stop text within a value would cut it.
+  stream_ = std::make_unique<AnswerStream>(*model.info->tokenizer, thinking, constrained ? std::vector<std::string>{} : request.stop);
+  if (!constrained) return;
+  auto schema = read_json_schema(request.json_schema);
+  auto answer = schema ? make_json_constraint(model.constraint_vocabulary(), *schema) : schema.error();
+  if (!answer) return end(FinishReason::error, answer.error());
+  sampler_->set_constraint(constrain_answer(std::move(*answer), model.info->tokenizer, thinking, model.info->thinks));
 }
 
 void Turn::restored(double ms) { restore_ms_ += ms; }
@@ -170,7 +183,9 @@ int Turn::was_written(std::span<const TokenId> rows, std::span<float> logits, in
     const std::span<float> row = logits.subspan(i * zu(vocab), zu(vocab));
     if (request.logits_sha) last_logits_.assign(row.begin(), row.end());
     if (forced_.empty()) {
-      take(sampler_->sample(row), false);
+      const TokenId drawn = sampler_->sample(row);
+      if (drawn < 0) end(FinishReason::error, make_error(ErrorCode::bad_argument, "The JSON schema asks for a text that this model has no tokens for."));
+      else take(drawn, false);
     } else {
       const TokenId closing = forced_.back();
       forced_.pop_back();
@@ -183,6 +198,14 @@ int Turn::was_written(std::span<const TokenId> rows, std::span<float> logits, in
   }
 }
 
+// A value that may end here does where the vocabulary has no token to say so.
+bool Turn::ends_answer(TokenId token, bool forced) const {
+  const Tokenizer& tokenizer = *runtime->info->tokenizer;
+  const bool constrained = !request.json_schema.empty();
+  if (constrained && tokenizer.eog().empty()) return sampler_->constraint_met();
+  return tokenizer.is_eog(token) && !forced && (constrained || !request.ignore_eos);
+}
+
 void Turn::take(TokenId token, bool forced) {
   const Clock::time_point now = Clock::now();
   phase = Phase::writing;
@@ -190,11 +213,10 @@ void Turn::take(TokenId token, bool forced) {
   output_.push_back(token);
   written_at_.push_back(now);
   const Tokenizer& tokenizer = *runtime->info->tokenizer;
-  const bool ends = tokenizer.is_eog(token) && !forced && !request.ignore_eos;
   std::vector<AnswerStream::Piece> pieces;
   if (!tokenizer.is_eog(token) || forced) pieces = stream_->add(token);
   const int n = static_cast<int>(output_.size());
-  if (ends || stream_->stopped()) end(FinishReason::stop);
+  if (ends_answer(token, forced) || stream_->stopped()) end(FinishReason::stop);
   else if (n >= request.max_tokens) end(FinishReason::length);
   else if (prompt_size() + n >= runtime->info->context) end(FinishReason::context_full);
   else if (stop_after_written > 0 && n >= stop_after_written) stop();

@@ -73,6 +73,8 @@ class Turn {
 
  private:
   int prompt_size() const { return static_cast<int>(request.prompt.ids.size()); }
+  void begin_answer(ModelRuntime& model);
+  bool ends_answer(TokenId id, bool forced) const;
   void take(TokenId id, bool forced);
   int most_drafts(int max_rows) const;
   std::vector<TokenId> text() const;   // prompt and answer so far

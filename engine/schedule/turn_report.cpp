@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "engine/measure/percentile.h"
+#include "engine/sampling/constraint_json.h"
+#include "engine/sampling/json_schema.h"
 #include "engine/schedule/sha256.h"
 #include "engine/schedule/turn.h"
 
@@ -119,6 +121,11 @@ TurnReport Turn::report(KvCache& cache) {
     r.thinking_text = stream_->final_thinking;
     r.thinking = stream_->thinking_tokens();
     if (r.thinking > 0) r.thinking_ms = ms_between(written_at_.front(), thinking_until_);
+  }
+  if (!request.json_schema.empty() && !output_.empty()) {
+    r.constraint = "json_schema";
+    if (const auto schema = read_json_schema(request.json_schema))
+      for (const std::string& word : unenforced_words(*schema)) r.warnings.push_back("schema_not_enforced:" + word);
   }
   if (!last_logits_.empty()) r.logits_sha = sha256_hex(std::as_bytes(std::span(last_logits_)));
   return r;

@@ -37,6 +37,7 @@ struct LoadedModel {
   ModelDescription description;
   std::shared_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<const ChatTemplate> chat_template;  // null: the file brings none
+  bool thinks = false;            // by its template
   std::string backend, device;    // in real use, not wished
   int threads = 0, context = 0;
   KvType k_type{}, v_type{};
@@ -68,9 +69,11 @@ struct TurnRequest {
   int max_tokens = 1024;
   std::vector<std::string> stop;  // their text is removed, their tokens counted
   bool ignore_eos = false;
+  std::string json_schema;        // the answer must be JSON of it (constraint_json.h); stop texts and ignore_eos then do not apply; empty: free
   ThinkingOptions thinking;
   SpeculationOptions speculation;
   bool use_cache = true;
+  std::optional<KeepOnClose> keep_on_close;  // unset: as the chat has it
   bool logits_sha = false;        // SHA-256 of the logits the last output token was sampled from
   // What app/ knows about why the prompt differs, shown only when the engine's comparison proves it: "thinking_dropped" "edited" "turns_dropped".
   std::string change_hint;
@@ -100,6 +103,8 @@ struct TurnReport {
   std::string text;               // answer without thinking, stop text removed
   std::string thinking_text;
   std::string logits_sha;
+  std::string constraint;         // "json_schema": the answer was held to one; empty: free
+  std::vector<std::string> warnings;  // "schema_not_enforced:pattern": a word of the schema that the answer was not held to
   std::vector<float> rate_curve;  // tok/s per output token (smoothed over 8)
   Error error;                    // where the turn ended by one
 };

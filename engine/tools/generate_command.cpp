@@ -5,6 +5,7 @@
 
 #include "engine/tools/command.h"
 #include "engine/chat_template/chat_template.h"
+#include "engine/sampling/constraint_json.h"
 #include "engine/tools/prompt_files.h"
 #include "engine/tools/turn_json.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 struct GenerateOptions {
   CommonOptions common;
-  std::string model, messages, tools, thinking, effort, speculative = "off";
+  std::string model, messages, tools, thinking, effort, json_schema, speculative = "off";
   std::optional<std::string> prompt;
   std::vector<std::string> stop, template_args;
   SamplingOptions sampling;
@@ -45,6 +46,7 @@ void add_options(CLI::App& app, GenerateOptions& o) {
   app.add_option("--template-arg", o.template_args, "K=V, a variable of the template")->allow_extra_args(false);
   app.add_option("--speculative", o.speculative, "off, ngram (drafts from earlier text) or draft:MODEL (drafts by a smaller model)")
       ->check([](const std::string& v) { return v == "off" || v == "ngram" || (v.starts_with("draft:") && v.size() > 6) ? std::string() : "off, ngram or draft:MODEL"; });
+  app.add_option("--json-schema", o.json_schema, "File with a JSON schema ({}: any JSON) that the answer keeps to; --stop and --ignore-eos do not apply");
   app.add_flag("--ignore-eos", o.ignore_eos, "Go on after an end token");
   app.add_flag("--stream", o.stream, "JSON lines {\"delta\"} while it is written");
 }
@@ -125,6 +127,13 @@ int exit_of(const TurnReport& report) {
 }
 
 int generate(const GenerateOptions& o) {
+  std::string schema;
+  if (!o.json_schema.empty()) {
+    auto text = read_file(o.json_schema);
+    if (!text) return fail(text.error());
+    if (const auto read = read_json_schema(*text); !read) return fail(read.error());
+    schema = std::move(*text);
+  }
   const auto engine = Engine::create({});
   const auto model = engine->load(model_path(o.model, o.common), o.common.load_options(), {}, interrupt_token());
   if (!model) return fail(model.error());
@@ -144,6 +153,7 @@ int generate(const GenerateOptions& o) {
   request.max_tokens = o.max_tokens;
   request.stop = o.stop;
   request.ignore_eos = o.ignore_eos;
+  request.json_schema = schema;
   request.thinking.budget = o.thinking_budget;
   if (o.speculative == "ngram") request.speculation.kind = SpeculationOptions::Kind::ngram;
   if (draft) request.speculation = {SpeculationOptions::Kind::draft, draft, 5};

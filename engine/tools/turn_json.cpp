@@ -92,7 +92,8 @@ Json turn_json(const TurnReport& r, const LoadedModel& model, const Prompt& prom
   out["gb_per_s_decode"] = r.gb_per_s_decode;
   out["gop_per_s_prefill"] = r.gop_per_s_prefill;
   out["percent_of_limit"] = {{"prefill", optional_number(r.percent_prefill)}, {"decode", optional_number(r.percent_decode)}};
-  out["warnings"] = Json::array();
+  if (!r.constraint.empty()) out["constraint"] = r.constraint;
+  out["warnings"] = r.warnings;
   return out;
 }
 

@@ -74,7 +74,7 @@ void ChatView::updateComposerModel() {
   const auto chat = service_.chat(chatId_);
   const QString path = chat && !chat->modelPath.isEmpty() ? chat->modelPath : app_.models().defaultModel();
   QString name = chat ? chat->modelName : QString();
-  bool loaded = false;
+  bool loaded = false, thinks = false;
   FooterOptions options = model_->footerOptions();
   options.bytesPerToken.reset();
   options.tier = app_.deviceStatus().device.contains(u"GPU"_s) ? ChatTier::Gpu : ChatTier::Ram;
@@ -82,10 +82,10 @@ void ChatView::updateComposerModel() {
     if (m.path != path) continue;
     name = m.name;
     loaded = m.loaded;
+    thinks = m.thinks;
     if (m.kvBytesPerToken > 0) options.bytesPerToken = m.kvBytesPerToken;
   }
   if (options.bytesPerToken != model_->footerOptions().bytesPerToken) model_->setFooterOptions(options, app_.settings().get(Setting::FooterLine).toBool());
-  bool thinks = chat && chat->modelName.contains(u"qwen3"_s, Qt::CaseInsensitive);
   for (const auto& m : model_->messages()) thinks = thinks || !m->thinkingText.isEmpty() || (m->record && m->record->thinking.value_or(0) > 0);
   composer_->setModel(name, loaded, thinks);
 }

@@ -105,6 +105,17 @@ class TestConstraintJson : public QObject {
     row(quoted("{'type':'object','properties':{'a':{'type':'null'}},'additionalProperties':{'type':'integer'}}"), quoted("{'a':1"), false);
     row(quoted("{'$ref':'#/$defs/n','$defs':{'n':{'type':'object','properties':{'v':{'type':'integer'},'next':{'anyOf':[{'$ref':'#/$defs/n'},{'type':'null'}]}},'required':['v']}}}"),
         quoted("{'v':1,'next':{'v':2,'next':null}}"), true);
+    const std::string escapes = "{\"type\":\"string\",\"minLength\":1,\"maxLength\":2}";
+    for (const char* text : {"\"\\ud83d\\ude00\"", "\"\\uD83D\\uDE00x\"", "\"é\"", "\"\\udfff\"", "\"\\ud83d\"", "\"\\ud83dx", "\"\\ud83d\\u0041", "\"\"", "\"abc\""}) {
+      const std::string_view bytes(text);
+      row(escapes, text, bytes.find("83d\\ude") != bytes.npos || bytes.find("83D\\uDE") != bytes.npos || bytes.find("é") != bytes.npos);
+    }
+    const std::string grade = quoted("{'type':'integer','minimum':-3,'exclusiveMaximum':120}");
+    for (const char* text : {"-3", "0", "7", "119", "-0"}) row(grade, text, true);
+    for (const char* text : {"-4", "-12", "120", "1190", "200"}) row(grade, text, false);
+    row(quoted("{'type':'integer','minimum':18}"), "7", false);
+    row(quoted("{'type':'integer','minimum':18}"), "70", true);
+    row(quoted("{'type':'integer','minimum':0}"), "-", false);
     row(quoted("{'oneOf':[{'type':'integer'},{'type':'array','items':{'type':'integer'}}]}"), "[3]", true);
   }
   void lets_through() {
