@@ -209,6 +209,7 @@ Value slice_of(Runtime& runtime, const Value& object, const Value& start, const 
     const auto at = static_cast<std::size_t>(i);
     part.append(text, offsets[at], offsets[at + 1]);
   }
+  part.set_markup(text.is_markup());
   return runtime.string(std::move(part));
 }
 

@@ -126,7 +126,8 @@ FormatSpec parse_format_spec(std::string_view spec) {
 }
 
 Text formatted(Runtime& runtime, const Value& value, const FormatSpec& spec) {
-  if (value.is_number() && !(value.is(Kind::boolean) && spec.type == '\0') && spec.type != 's') return number(runtime, value, spec);
+  const bool word = value.is(Kind::boolean) && spec.type == '\0' && spec.width == 0;  // True; with a width Python prints 1
+  if (value.is_number() && !word && spec.type != 's') return number(runtime, value, spec);
   if (spec.type != '\0' && spec.type != 's') {
     fail(std::string("Unknown format code '") + spec.type + "' for object of type '" + std::string(type_name(value)) + "'");
   }

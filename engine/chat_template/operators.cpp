@@ -100,6 +100,7 @@ Value repeat(Runtime& runtime, const Value& sequence, const Value& count) {
     runtime.charge(n);
     Text text;
     for (std::size_t i = 0; i < n; ++i) text.append(sequence.text());
+    text.set_markup(sequence.text().is_markup());
     return runtime.string(std::move(text));
   }
   const List& list = sequence.list();
@@ -112,8 +113,9 @@ Value repeat(Runtime& runtime, const Value& sequence, const Value& count) {
 
 Value add(Runtime& runtime, const Value& a, const Value& b) {
   if (a.is(Kind::string) && b.is(Kind::string)) {
-    Text text = a.text();
-    text.append(b.text());
+    const bool markup = a.text().is_markup() || b.text().is_markup();
+    Text text = markup && !a.text().is_markup() ? escaped(a.text()) : a.text();
+    text.append(markup && !b.text().is_markup() ? escaped(b.text()) : b.text());
     return runtime.string(std::move(text));
   }
   if (a.is(Kind::list) && b.is(Kind::list) && type_name(a) == type_name(b)) {

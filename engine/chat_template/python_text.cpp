@@ -73,7 +73,11 @@ Text string_repr(const Text& text) {
     append_repr_character(c, bytes, quote, out);
   }));
   result.append(std::string_view(&quote, 1));
-  return result;
+  if (!text.is_markup()) return result;
+  Text markup("Markup(");
+  markup.append(result);
+  markup.append(")");
+  return markup;
 }
 
 void append_list(Runtime& runtime, Text& out, const List& list) {

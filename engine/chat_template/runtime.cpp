@@ -70,7 +70,9 @@ std::vector<Value> Runtime::items_of(const Value& value) {
       charge(text.size());
       for (std::size_t at = 0; at < text.size();) {
         const std::size_t next = at + decode_utf8(text.bytes(), at).length;
-        items.push_back(Value::string(text.slice(at, next)));
+        Text character = text.slice(at, next);
+        character.set_markup(false);
+        items.push_back(Value::string(std::move(character)));
         at = next;
       }
       return items;

@@ -42,6 +42,7 @@ Value reverse(Runtime& runtime, const Value& self, const Arguments&) {
   if (!self.is(Kind::string)) return runtime.list(std::move(items));
   Text text;
   for (const Value& item : items) text.append(item.text());
+  text.set_markup(self.text().is_markup());
   return runtime.string(std::move(text));
 }
 
@@ -109,7 +110,11 @@ Value sort(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> items = runtime.items_of(self);
   const bool backwards = truthy(arguments.get(0, "reverse", Value(false)));
   const bool case_sensitive = truthy(arguments.get(1, "case_sensitive", Value(false)));
-  const auto keys = sort_keys(runtime, items, arguments.get(2, "attribute", None{}), case_sensitive);
+  auto keys = sort_keys(runtime, items, arguments.get(2, "attribute", None{}), case_sensitive);
+  // Keys by attribute are compared as lists, where equal ones, undefined ones too, are never ordered.
+  if (arguments.find(2, "attribute") != nullptr) {
+    for (auto& key : keys) key = {runtime.list(std::move(key))};
+  }
   std::vector<Value> result;
   for (const std::size_t i : sorted_order(runtime, keys, backwards)) result.push_back(items[i]);
   return runtime.list(std::move(result));

@@ -116,11 +116,14 @@ std::vector<Value> Evaluator::filtered(const Statement& s, std::vector<Value> it
 
 Evaluator::Flow Evaluator::execute_for(const Statement& s) {
   std::vector<Value> items = filtered(s, items_of(evaluate(*s.expressions[0])));
-  if (items.empty()) return s.branches.size() > 1 ? execute_in_scope(s.branches[1]) : Flow::on;
   return iterate(s, std::move(items), scope_, 1);
 }
 
+// As in Jinja `else` stands for "no item ran to its end", so it also follows a loop whose first item breaks.
 Evaluator::Flow Evaluator::iterate(const Statement& s, std::vector<Value> items, Scope* around, int depth) {
+  const bool otherwise = s.branches.size() > 1;
+  if (items.empty()) return otherwise ? execute_in_scope(s.branches[1]) : Flow::on;
+  bool completed = false;
   auto loop = std::make_shared<LoopState>();
   loop->items = make_list(std::move(items)).list_pointer();
   loop->depth = depth;
@@ -143,14 +146,16 @@ Evaluator::Flow Evaluator::iterate(const Statement& s, std::vector<Value> items,
       message_ = message >= 0 ? message : message_before;
       scope_->set("loop", Value(loop));
       assign(s.target, item);
-      if (execute(s.branches[0]) == Flow::break_) break;
+      const Flow flow = execute(s.branches[0]);
+      completed |= flow == Flow::on;
+      if (flow == Flow::break_) break;
     }
   } catch (...) {
     end();
     throw;
   }
   end();
-  return Flow::on;
+  return otherwise && !completed ? execute_in_scope(s.branches[1]) : Flow::on;
 }
 
 Value Evaluator::call_loop(const Value& value, const Arguments& arguments) {
@@ -161,8 +166,7 @@ Value Evaluator::call_loop(const Value& value, const Arguments& arguments) {
   std::vector<Value> items = items_of(arguments.require(0, "iterable", "loop"));
   Scope* const before = std::exchange(scope_, loop.scope);
   try {
-    items = filtered(s, std::move(items));
-    if (!items.empty()) iterate(s, std::move(items), loop.scope, loop.depth + 1);
+    iterate(s, filtered(s, std::move(items)), loop.scope, loop.depth + 1);
   } catch (...) {
     scope_ = before;
     throw;

@@ -85,7 +85,7 @@ std::vector<Text> split_words(const Text& text, std::int64_t limit) {
     while (at < bytes.size() && is_space(decode_utf8(bytes, at).value)) at += decode_utf8(bytes, at).length;
     if (at >= bytes.size()) return words;
     if (limit-- == 0) {
-      words.push_back(trimmed(text.slice(at, bytes.size()), is_space, false, true));
+      words.push_back(text.slice(at, bytes.size()));  // with the white space at its end, as Python
       return words;
     }
     const std::size_t begin = at;
@@ -103,7 +103,7 @@ std::vector<Text> split_words_right(const Text& text, std::int64_t limit) {
     while (end > 0 && blank(end - 1)) --end;
     if (end == 0) break;
     if (limit-- == 0) {
-      words.push_back(trimmed(text.slice(0, offsets[end]), is_space, true, false));
+      words.push_back(text.slice(0, offsets[end]));
       break;
     }
     const std::size_t last = end;
@@ -152,6 +152,7 @@ Text centred(Runtime& runtime, const Text& text, std::int64_t width, std::string
   Text result = spaces(runtime, left, fill);
   result.append(text);
   result.append(spaces(runtime, room - left, fill));
+  result.set_markup(text.is_markup());
   return result;
 }
 

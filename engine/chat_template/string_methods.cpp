@@ -7,9 +7,20 @@
 namespace tg::jinja {
 namespace {
 
+// TEXT made of SELF: markup stays markup.
+Value like(Runtime& runtime, const Value& self, Text text) {
+  text.set_markup(self.text().is_markup());
+  return runtime.string(std::move(text));
+}
+
+// What is put into SELF: escaped where that is markup.
+Text fitting(const Value& self, const Text& part) {
+  return self.text().is_markup() && !part.is_markup() ? escaped(part) : part;
+}
+
 template <CaseChange change>
 Value change_case(Runtime& runtime, const Value& self, const Arguments&) {
-  return runtime.string(with_case(self.text(), change));
+  return like(runtime, self, with_case(self.text(), change));
 }
 
 template <bool left, bool right>
@@ -55,7 +66,7 @@ Value partition(Runtime& runtime, const Value& self, const Arguments& arguments)
 Value replace(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Text& from = to_string(arguments.require(0, "old", "replace"), "replace() argument 1");
   const Text& to = to_string(arguments.require(1, "new", "replace"), "replace() argument 2");
-  return runtime.string(replaced(self.text(), from.bytes(), to, limit_of(arguments, 2, "count")));
+  return like(runtime, self, replaced(self.text(), from.bytes(), fitting(self, to), limit_of(arguments, 2, "count")));
 }
 
 Value join(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -66,11 +77,11 @@ Value join(Runtime& runtime, const Value& self, const Arguments& arguments) {
       fail("sequence item " + std::to_string(index) + ": expected str instance, " + std::string(type_name(item)) + " found");
     }
     if (index++ > 0) text.append(self.text());
-    text.append(item.text());
+    text.append(fitting(self, item.text()));
     runtime.charge_text(self.text().size());
     if (text.size() > kMaxTextBytes) break;
   }
-  return runtime.string(std::move(text));
+  return like(runtime, self, std::move(text));
 }
 
 template <bool prefix>
@@ -94,7 +105,7 @@ Value justify(Runtime& runtime, const Value& self, const Arguments& arguments) {
   Text result = side == Side::right ? pad : Text();
   result.append(self.text());
   if (side == Side::left) result.append(pad);
-  return runtime.string(std::move(result));
+  return like(runtime, self, std::move(result));
 }
 
 Value zfill(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -104,7 +115,7 @@ Value zfill(Runtime& runtime, const Value& self, const Arguments& arguments) {
   Text result = text.slice(0, sign ? 1 : 0);
   result.append(spaces(runtime, width - static_cast<std::int64_t>(count_characters(text.bytes())), "0"));
   result.append(text, sign ? 1 : 0, text.size());
-  return runtime.string(std::move(result));
+  return like(runtime, self, std::move(result));
 }
 
 Value expandtabs(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -124,7 +135,7 @@ Value expandtabs(Runtime& runtime, const Value& self, const Arguments& arguments
     }
     at += c.length;
   }
-  return runtime.string(std::move(result));
+  return like(runtime, self, std::move(result));
 }
 
 Value format(Runtime& runtime, const Value& self, const Arguments& arguments) {

@@ -14,7 +14,9 @@ Value is_true(Runtime&, const Value& self, const Arguments&) { return Value(self
 Value is_false(Runtime&, const Value& self, const Arguments&) { return Value(self.is(Kind::boolean) && !self.boolean()); }
 Value is_integer(Runtime&, const Value& self, const Arguments&) { return Value(self.is(Kind::integer)); }
 Value is_number(Runtime&, const Value& self, const Arguments&) { return Value(self.is_number()); }
-Value never(Runtime&, const Value&, const Arguments&) { return Value(false); }
+Value is_escaped(Runtime&, const Value& self, const Arguments&) {
+  return Value(self.is(Kind::string) && self.text().is_markup());
+}
 
 std::int64_t remainder(Runtime& runtime, const Value& self, const Value& divisor) {
   const Value rest = binary(runtime, BinaryOperator::modulo, self, divisor);
@@ -87,7 +89,7 @@ const FunctionTable& tests() {
       {"iterable", is_kind<Kind::undefined, Kind::string, Kind::list, Kind::dict, Kind::loop>},
       {"callable", is_kind<Kind::undefined, Kind::callable, Kind::loop>}, {"odd", is_odd}, {"even", is_even},
       {"divisibleby", divisible_by}, {"upper", is_case<true>}, {"lower", is_case<false>}, {"filter", is_filter},
-      {"test", is_test}, {"escaped", never}, {"sameas", same_as}, {"in", is_in},
+      {"test", is_test}, {"escaped", is_escaped}, {"sameas", same_as}, {"in", is_in},
       {"eq", is_equal}, {"equalto", is_equal}, {"==", is_equal}, {"ne", is_unequal}, {"!=", is_unequal},
       {"lt", is_less}, {"lessthan", is_less}, {"<", is_less}, {"le", is_at_most}, {"<=", is_at_most},
       {"gt", is_greater}, {"greaterthan", is_greater}, {">", is_greater}, {"ge", is_at_least}, {">=", is_at_least}};

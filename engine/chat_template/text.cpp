@@ -54,6 +54,7 @@ void Text::append(const Text& other, std::size_t begin, std::size_t end) {
 Text Text::slice(std::size_t begin, std::size_t end) const {
   Text part;
   part.append(*this, begin, end);
+  part.markup_ = markup_;
   return part;
 }
 
@@ -146,6 +147,21 @@ Text mapped(const Text& text, const std::function<void(std::uint32_t, std::strin
     }
     result.append(out, run.origin);
   }
+  return result;
+}
+
+Text escaped(const Text& text) {
+  Text result = mapped(text, [](std::uint32_t c, std::string_view bytes, std::string& out) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&#34;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out.append(bytes);
+    }
+  });
+  result.set_markup(true);
   return result;
 }
 

@@ -45,11 +45,15 @@ class Text {
   Text slice(std::size_t begin, std::size_t end) const;  // bytes; clamped
   // Gives every run without an origin this one.
   void claim(Origin origin);
+  // What the filters safe and escape make (Jinja's Markup): text added to it is escaped. Copies and slices keep the mark.
+  bool is_markup() const { return markup_; }
+  void set_markup(bool markup) { markup_ = markup; }
 
  private:
   std::string bytes_;
   Origin uniform_;         // while runs_ is empty: the origin of all bytes
   std::vector<Run> runs_;  // covers all bytes when not empty
+  bool markup_ = false;
 };
 
 // ---- Characters ----------------------------------------------------------------------------------------------------
@@ -74,5 +78,6 @@ enum class CaseChange : std::uint8_t { upper, lower, title, capitalize, swap };
 Text with_case(const Text& text, CaseChange change);
 // Maps each character to text with the character's origin.
 Text mapped(const Text& text, const std::function<void(std::uint32_t, std::string_view, std::string&)>& map);
+Text escaped(const Text& text);  // as HTML, whether it is markup or not; the result is markup
 
 }  // namespace tg::jinja

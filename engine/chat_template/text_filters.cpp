@@ -11,7 +11,10 @@ namespace {
 
 template <CaseChange change>
 Value change_case(Runtime& runtime, const Value& self, const Arguments&) {
-  return runtime.string(with_case(to_text(runtime, self), change));
+  const Text text = to_text(runtime, self);
+  Text result = with_case(text, change);
+  result.set_markup(text.is_markup());
+  return runtime.string(std::move(result));
 }
 
 // Jinja's own rule: a word begins at the start and behind white space and - ( { [ <.
@@ -57,6 +60,7 @@ Value indent(Runtime& runtime, const Value& self, const Arguments& arguments) {
   text.append("\n");
   const std::vector<Text> lines = split_lines(text, false);
   Text result;
+  result.set_markup(text.is_markup());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) result.append("\n");
     if ((i == 0 && first) || (i > 0 && (blank || !lines[i].empty()))) result.append(pad);
@@ -88,17 +92,19 @@ Value as_string(Runtime& runtime, const Value& self, const Arguments&) {
   return self.is(Kind::string) ? self : runtime.string(to_text(runtime, self));
 }
 
+Value safe(Runtime& runtime, const Value& self, const Arguments&) {
+  Text text = to_text(runtime, self);
+  text.set_markup(true);
+  return runtime.string(std::move(text));
+}
+
 Value escape(Runtime& runtime, const Value& self, const Arguments&) {
-  return runtime.string(mapped(to_text(runtime, self), [](std::uint32_t c, std::string_view bytes, std::string& out) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&#34;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out.append(bytes);
-    }
-  }));
+  if (self.is(Kind::string) && self.text().is_markup()) return self;
+  return runtime.string(escaped(to_text(runtime, self)));
+}
+
+Value force_escape(Runtime& runtime, const Value& self, const Arguments&) {
+  return runtime.string(escaped(to_text(runtime, self)));
 }
 
 Value striptags(Runtime& runtime, const Value& self, const Arguments&) {
@@ -201,8 +207,8 @@ const FunctionTable& text_filters() {
   static const FunctionTable table{
       {"upper", change_case<CaseChange::upper>}, {"lower", change_case<CaseChange::lower>},
       {"capitalize", change_case<CaseChange::capitalize>}, {"title", title}, {"trim", trim}, {"replace", replace},
-      {"center", center}, {"indent", indent}, {"truncate", truncate}, {"string", as_string}, {"safe", as_string},
-      {"escape", escape}, {"e", escape}, {"forceescape", escape}, {"striptags", striptags}, {"wordcount", wordcount},
+      {"center", center}, {"indent", indent}, {"truncate", truncate}, {"string", as_string}, {"safe", safe},
+      {"escape", escape}, {"e", escape}, {"forceescape", force_escape}, {"striptags", striptags}, {"wordcount", wordcount},
       {"urlencode", urlencode}, {"format", format}, {"pprint", pprint}, {"tojson", tojson},
       {"from_json", from_json_filter}};
   return table;

@@ -24,8 +24,11 @@ class PercentFormatter {
       if (at_ < bytes.size()) field();
       if (out_.size() > kMaxTextBytes) fail("The chat template makes too long a text.");
     }
-    const bool left = tuple_ ? used_ < arguments_.list().items.size() : (used_ == 0 && !arguments_.is(Kind::dict));
+    // What has items is taken for a mapping, of which not all need be used.
+    const bool mapping = arguments_.is(Kind::dict) || arguments_.is(Kind::list) || arguments_.is(Kind::undefined);
+    const bool left = tuple_ ? used_ < arguments_.list().items.size() : (used_ == 0 && !mapping);
     if (left) fail("not all arguments converted during string formatting");
+    out_.set_markup(format_.is_markup());
     return std::move(out_);
   }
 
@@ -115,6 +118,7 @@ class PercentFormatter {
   }
 
   void text(Text part, FormatSpec spec) {
+    if (format_.is_markup() && !part.is_markup()) part = escaped(part);
     spec.type = 's';
     spec.align = spec.align == '<' ? '<' : '>';
     out_.append(formatted(runtime_, Value::string(std::move(part)), spec));
@@ -172,6 +176,7 @@ class BraceFormatter {
       at = close + 1;
       if (out_.size() > kMaxTextBytes) fail("The chat template makes too long a text.");
     }
+    out_.set_markup(format_.is_markup());
     return std::move(out_);
   }
 
@@ -196,7 +201,9 @@ class BraceFormatter {
     Value value = look_up(head);
     if (repr) value = runtime_.string(to_repr(runtime_, value));
     if (str) value = runtime_.string(to_text(runtime_, value));
-    out_.append(formatted(runtime_, value, parse_format_spec(spec)));
+    const Text part = formatted(runtime_, value, parse_format_spec(spec));
+    const bool fits = !format_.is_markup() || (value.is(Kind::string) && value.text().is_markup());
+    out_.append(fits ? part : escaped(part));
   }
 
   Value look_up(std::string_view path) {
