@@ -10,6 +10,7 @@
 #include "app/platform.h"
 #include "app/scripted_engine.h"
 #include "app/turn_cost.h"
+#include "engine/base/platform.h"
 
 namespace tg {
 
@@ -38,6 +39,7 @@ void join(QString& sentences, const QString& more) {
 std::unique_ptr<Application> Application::create(const AppOptions& options, QString* error) { return ApplicationImpl::open(options, error); }
 
 std::unique_ptr<ApplicationImpl> ApplicationImpl::open(const AppOptions& options, QString* error, bool* busy) {
+  make_file_size_limit_a_write_error();
   std::unique_ptr<ApplicationImpl> app(new ApplicationImpl);
   app->paths_ = profile_paths(options.profile);
   app->read_only_ = options.readOnly;
@@ -159,7 +161,7 @@ void ApplicationImpl::openServices() {
     models_->setLoaded(engine_->loadedModel());
     Q_EMIT deviceStatusChanged();
   });
-  cache_ = std::make_unique<CacheOverviewImpl>(chats_.get(), engine_.get(), models_.get(), settings_.get());
+  cache_ = std::make_unique<CacheOverviewImpl>(chats_.get(), engine_.get(), models_.get(), settings_.get(), paths_.cache());
   connect(chats_.get(), &ChatService::chatChanged, this, &Application::deviceStatusChanged);
   models_->rescan();
 }

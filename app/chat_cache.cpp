@@ -13,6 +13,8 @@ void ChatServiceImpl::keep(const QString& chatId, ChatTier tier) {
                       });
 }
 
+void ChatServiceImpl::prefetch(const QString& chatId) { engine_->prefetch(chatId); }
+
 void ChatServiceImpl::evict(const QString& chatId) {
   engine_->background([this, chatId] { return engine_->evict(chatId); },
                       [this, chatId](const Status& status) {

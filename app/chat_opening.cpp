@@ -26,6 +26,7 @@ storage::Outcome<Tree> read_tree(ChatStore& store, const QString& chatId) {
 }  // namespace
 
 void ChatServiceImpl::openChat(const QString& chatId) {
+  prefetch(chatId);
   whenOpen(chatId, [this, chatId] { Q_EMIT chatOpened(chatId); });
 }
 

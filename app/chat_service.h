@@ -192,6 +192,7 @@ class ChatService : public QObject {
 
   // ---- cache
   virtual void keep(const QString& chatId, ChatTier tier) = 0;
+  virtual void prefetch(const QString& chatId) { Q_UNUSED(chatId) }  // reads its cache from disk in the background if there is room; openChat() does
   virtual void evict(const QString& chatId) = 0;
   virtual void pin(const QString& chatId, bool pinned) = 0;
   virtual void setKeepOnClose(const QString& chatId, tg::ChatKeep keep) { Q_UNUSED(chatId) Q_UNUSED(keep) }  // -> chatChanged

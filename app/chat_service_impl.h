@@ -79,6 +79,7 @@ class ChatServiceImpl : public ChatService {
   void sendWithOverflow(const QString& chatId, const QString& text, const QStringList& attachments, const OverflowChoice& choice, bool always) override;
   // ---- cache
   void keep(const QString& chatId, ChatTier tier) override;
+  void prefetch(const QString& chatId) override;
   void evict(const QString& chatId) override;
   void pin(const QString& chatId, bool pinned) override;
   void setKeepOnClose(const QString& chatId, ChatKeep keep) override;

@@ -117,6 +117,7 @@ class EnginePort : public QObject {
   virtual std::vector<CacheEvent> cacheEvents(const QString& chatId) const = 0;
   virtual CacheUse cacheUse() const = 0;
   virtual Status keep(const QString& chatId, Tier tier) = 0;   // may wait: writes a snapshot for Tier::disk
+  virtual void prefetch(const QString& chatId) { Q_UNUSED(chatId) }  // see Engine::prefetch
   virtual Status evict(const QString& chatId) = 0;
   virtual Status pin(const QString& chatId, bool pinned) = 0;
   virtual Status keepOnClose(const QString& chatId, KeepOnClose keep) = 0;

@@ -31,6 +31,7 @@ class LocalEngine : public EnginePort {
   std::vector<CacheEvent> cacheEvents(const QString& chatId) const override;
   CacheUse cacheUse() const override { return engine_->cache_use(); }
   Status keep(const QString& chatId, Tier tier) override;
+  void prefetch(const QString& chatId) override { engine_->prefetch(chatId.toStdString()); }
   Status evict(const QString& chatId) override;
   Status pin(const QString& chatId, bool pinned) override;
   Status keepOnClose(const QString& chatId, KeepOnClose keep) override { return engine_->keep_on_close(chatId.toStdString(), keep); }

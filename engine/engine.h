@@ -43,6 +43,8 @@ class Engine {
   virtual std::vector<CacheState> cache_states() const = 0;
   virtual std::optional<CacheState> cache_state(const std::string& sequence) const = 0;
   virtual Status keep(const std::string& sequence, Tier tier) = 0;
+  // Reads the chat's pages from disk in the background, without moving other chats: while the user types. Its model may come later.
+  virtual void prefetch(const std::string& sequence) = 0;
   virtual Status evict(const std::string& sequence) = 0;
   // For a chat that has a cache already; a turn says it too. "Never" writes nothing more; what is on disk by then goes when the engine closes.
   virtual Status keep_on_close(const std::string& sequence, KeepOnClose keep) = 0;

@@ -11,6 +11,7 @@
 #include "app/cli/maintenance_commands.h"
 #include "app/cli/price_command.h"
 #include "app/cli/replay_command.h"
+#include "engine/base/platform.h"
 #include "engine/tools/command.h"
 
 namespace tg {
@@ -61,6 +62,7 @@ int guarded(const AppCommand& command, const QStringList& arguments) {
 }  // namespace
 
 int run_cli(int argc, char** argv) {
+  make_file_size_limit_a_write_error();
   const QByteArray name = argc > 1 ? QByteArray(argv[1]) : QByteArray("--help");
   if (name == "--help" || name == "-h") {
     print_help();

@@ -21,4 +21,8 @@ class MappedFile {
   virtual void release(std::span<const std::byte> part) const = 0;
 };
 
+// A file that grows beyond the limit the user has set then fails to be written, as on a full disk, instead of ending the program. Called
+// once by each program, before it writes.
+void make_file_size_limit_a_write_error();
+
 }  // namespace tg

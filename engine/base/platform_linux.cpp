@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 
@@ -75,5 +76,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   if (address == MAP_FAILED) return io_error(path, errno);
   return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(address, size));
 }
+
+void make_file_size_limit_a_write_error() { std::signal(SIGXFSZ, SIG_IGN); }
 
 }  // namespace tg

@@ -64,6 +64,8 @@ void KvCache::open(const PageKey& key, const CacheLayout& layout, std::shared_pt
   }
   known->memory = std::move(memory);
   ++known->opened;
+  if (const auto found = records_.find(wanted_); found != records_.end() && found->second->key == key)
+    queue_->post([this, sequence = std::exchange(wanted_, {})] { enter_memory(sequence, true); });
 }
 
 void KvCache::close(const PageKey& key) {
@@ -100,6 +102,7 @@ std::unique_ptr<CacheLease> KvCache::begin(const CacheRequest& request) {
   lease->title_ = request.title.empty() ? request.sequence : request.title;
   lease->key_id_ = request.key.id();
   lease->enabled_ = request.use_cache;
+  lease->recorded_ = request.use_cache && !request.no_chat;
   lease->publishing_ = request.use_cache;
   lease->prompt_.assign(request.ids.begin(), request.ids.end());
   lease->restart_points_ = request.restart_points;
@@ -111,6 +114,7 @@ std::unique_ptr<CacheLease> KvCache::begin(const CacheRequest& request) {
   lease->finding_.report.enabled = request.use_cache;
   if (request.use_cache) {
     plan(*lease, t);
+    if (!lease->recorded_) return lease;
     find_cause(*lease, t);
     auto& record = records_[request.sequence];
     if (!record) {
@@ -355,12 +359,12 @@ void KvCache::finish(std::unique_ptr<CacheLease> lease) {
     for (std::size_t i = lease->nodes_.size(); i < lease->memory_[g].size(); ++i)
       if (lease->memory_[g][i]) private_bytes_ -= t.index->layout().groups[g].page_bytes;
   private_bytes_ -= lease->states_.size() * t.index->layout().state_bytes;
-  if (lease->enabled_) update_record(*lease, t);
+  if (lease->recorded_) update_record(*lease, t);
   for (Node* node : lease->nodes_) --node->users;
   for (std::size_t i = std::min(lease->created_from_, lease->nodes_.size()); i < lease->nodes_.size(); ++i) absorb_partial_siblings(t, *lease->nodes_[i]);
   if (!lease->enabled_) return;
   make_room(0, {"budget", lease->title_});
-  post_write(lease->sequence_);
+  if (lease->recorded_) post_write(lease->sequence_);
 }
 
 void KvCache::update_record(CacheLease& lease, Tree& t) {

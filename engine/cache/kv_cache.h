@@ -36,6 +36,7 @@ struct CacheRequest {
   std::span<const TokenId> ids;     // the prompt
   std::vector<int> restart_points;  // token counts from which a later turn may want to continue, ascending
   bool use_cache = true;
+  bool no_chat = false;             // pages of a draft model: found again by their prefix, shown as no chat's, never written to disk
   std::optional<KeepOnClose> keep_on_close;  // unset: as it is
 };
 
@@ -57,7 +58,9 @@ class CacheLease {
  private:
   friend class KvCache;
   std::string sequence_, title_, key_id_;
-  bool enabled_ = true, ready_ = false, publishing_ = true;
+  bool enabled_ = true;              // finds and publishes pages
+  bool recorded_ = true;             // in the record of a chat
+  bool ready_ = false, publishing_ = true;
   std::vector<TokenId> prompt_, ids_;
   int cached_ = 0;
   PrefixMatch plan_;                 // nodes to start from, held as users
@@ -105,6 +108,9 @@ class KvCache {
   // LISTENER hears of every movement, from any thread and under the cache's lock: it may only pass the word on.
   void set_listener(std::function<void()> listener);
   Status keep(const std::string& sequence, Tier tier);
+  // Reads what the chat has on disk in the background, as far as there is room without moving others; while no model of its key is there,
+  // as soon as one is.
+  void prefetch(const std::string& sequence);
   Status evict(const std::string& sequence);
   Status pin(const std::string& sequence, bool pinned);
   Status keep_on_close(const std::string& sequence, KeepOnClose keep);
@@ -171,7 +177,7 @@ class KvCache {
   void note(ChatRecord& record, std::string movement, std::string reason);
   bool evict_record(ChatRecord& record, const Loss& loss);
   void leave_memory(const std::string& sequence);
-  void enter_memory(const std::string& sequence);
+  void enter_memory(const std::string& sequence, bool only_free_room);
 
   // kv_cache_keep.cpp: what stays when the program closes, and idle chats
   bool stays_on_close(const ChatRecord& record) const;
@@ -203,6 +209,7 @@ class KvCache {
   std::map<std::string, std::unique_ptr<ChatRecord>> records_;           // by sequence
   std::map<std::string, Refusal> refused_;                               // chat files that could not be read, by file name
   std::unique_ptr<SnapshotStore> store_;
+  std::string wanted_;                                                   // sequence to prefetch when its model comes
   Cause waiting_;                                                        // who needs the room that pages are being written for
   std::function<void()> listener_;
   bool write_failed_ = false;                                            // the last write: what cannot be written may be dropped

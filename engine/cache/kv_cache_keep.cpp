@@ -73,6 +73,61 @@ void KvCache::leave_with_model(const Tree& t) {
   }
 }
 
+// After keep(disk): what is written and nobody else uses leaves memory.
+void KvCache::leave_memory(const std::string& sequence) {
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(sequence);
+  if (found == records_.end() || found->second->busy > 0) return;
+  for (Node* node : found->second->path) {
+    if (node->users > 0 || node->owners.size() > 1) continue;
+    for (Blob& page : node->pages)
+      if (page.on_disk) let_go(page);
+    for (auto& [position, state] : node->states)
+      if (state.on_disk) let_go(state);
+  }
+  changed();
+}
+
+void KvCache::prefetch(const std::string& sequence) {
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(sequence);
+  if (found == records_.end()) return;
+  const Tree* t = tree(found->second->key.id());
+  wanted_.clear();
+  if (t != nullptr && t->memory) queue_->post([this, sequence] { enter_memory(sequence, true); });
+  else wanted_ = sequence;
+}
+
+// What is on disk only is read: all that a turn which goes on at the end of the text needs. A bad page is told by the turn that meets it.
+void KvCache::enter_memory(const std::string& sequence, bool only_free_room) {
+  std::unique_lock lock(mutex_);
+  for (std::size_t i = 0;; ++i) {
+    const auto found = records_.find(sequence);
+    // A turn that has begun reads by itself.
+    if (found == records_.end() || i >= found->second->path.size() || found->second->busy > 0) return;
+    Tree* t = tree(found->second->key.id());
+    if (t == nullptr || !t->memory) return;
+    const CacheLayout& layout = t->index->layout();
+    const int length = static_cast<int>(found->second->ids.size());
+    Node* node = found->second->path[i];
+    const bool last = i + 1 == found->second->path.size();
+    if (only_free_room && memory_bytes_ + private_bytes_ + node->disk_bytes() > budget_.ram) return;
+    ++node->users;
+    Refusal refusal = Refusal::none;
+    for (std::size_t g = 0; g < node->pages.size() && refusal == Refusal::none; ++g)
+      if (!node->pages[g].memory && node->pages[g].on_disk && static_cast<int>(i) >= PrefixTree::first_needed_page(layout.groups[g].window, length))
+        refusal = read_blob(*t, *node, static_cast<int>(g), 0, lock);
+    std::vector<int> states;
+    for (const auto& [position, state] : node->states)
+      if (last && !state.memory && state.on_disk) states.push_back(position);
+    for (const int position : states)
+      if (refusal == Refusal::none && node->states.contains(position)) refusal = read_blob(*t, *node, -1, position, lock);
+    --node->users;
+    changed();
+    if (refusal != Refusal::none) return;
+  }
+}
+
 void KvCache::leave_idle(std::int64_t now) {
   const std::lock_guard lock(mutex_);
   if (rules_.idle_ms <= 0) return;

@@ -269,43 +269,9 @@ Status KvCache::keep(const std::string& sequence, Tier tier) {
     post_write(sequence, true);
     queue_->post([this, sequence] { leave_memory(sequence); });
   } else {
-    queue_->post([this, sequence] { enter_memory(sequence); });
+    queue_->post([this, sequence] { enter_memory(sequence, false); });
   }
   return Ok{};
-}
-
-// After keep(disk): what is written and nobody else uses leaves memory.
-void KvCache::leave_memory(const std::string& sequence) {
-  const std::lock_guard lock(mutex_);
-  const auto found = records_.find(sequence);
-  if (found == records_.end() || found->second->busy > 0) return;
-  for (Node* node : found->second->path) {
-    if (node->users > 0 || node->owners.size() > 1) continue;
-    for (Blob& page : node->pages)
-      if (page.on_disk) let_go(page);
-    for (auto& [position, state] : node->states)
-      if (state.on_disk) let_go(state);
-  }
-  changed();
-}
-
-// After keep(ram): what is on disk only is read. A bad page is found here as well as in a turn.
-void KvCache::enter_memory(const std::string& sequence) {
-  std::unique_lock lock(mutex_);
-  for (std::size_t i = 0;; ++i) {
-    const auto found = records_.find(sequence);
-    if (found == records_.end() || i >= found->second->path.size()) return;
-    Tree* t = tree(found->second->key.id());
-    Node* node = found->second->path[i];
-    if (t == nullptr || !t->memory) return;
-    ++node->users;
-    Refusal refusal = Refusal::none;
-    for (std::size_t g = 0; g < node->pages.size() && refusal == Refusal::none; ++g)
-      if (!node->pages[g].memory && node->pages[g].on_disk) refusal = read_blob(*t, *node, static_cast<int>(g), 0, lock);
-    --node->users;
-    changed();
-    if (refusal != Refusal::none) return;
-  }
 }
 
 Status KvCache::forget(const std::string& sequence) {

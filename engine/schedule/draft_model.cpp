@@ -1,6 +1,7 @@
 #include "engine/schedule/draft_model.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tg {
 namespace {
@@ -9,18 +10,30 @@ constexpr int kChunk = 128;  // rows of the draft model beside one step of the t
 
 }  // namespace
 
-DraftModel::DraftModel(ModelRuntime& runtime, KvCache& cache, std::span<const TokenId> prompt)
-    : runtime_(runtime), cache_(cache), failed_(runtime.forward->kv_layout().state_bytes > 0) {
+DraftModel::DraftModel(ModelRuntime& runtime, KvCache& cache, std::span<const TokenId> prompt, const std::string& title)
+    : runtime_(runtime), cache_(cache) {
   CacheRequest request;
-  request.sequence = "draft";
+  request.title = title;
   request.key = runtime.key;
   request.ids = prompt;
-  request.use_cache = false;  // its pages are no chat's: they go with the turn
+  request.no_chat = true;
+  const int n = static_cast<int>(prompt.size());
+  if (n > 1) request.restart_points = {n - 1};
   lease_ = cache_.begin(request);
-  cache_.restore(*lease_, 0);
+  cache_.restore(*lease_, std::numeric_limits<std::size_t>::max());
 }
 
-DraftModel::~DraftModel() { cache_.finish(std::move(lease_)); }
+DraftModel::~DraftModel() {
+  if (!failed_) cache_.checkpoint(*lease_);
+  cache_.finish(std::move(lease_));
+}
+
+void DraftModel::keep_state(std::shared_ptr<std::byte>& to) {
+  const std::size_t bytes = runtime_.forward->kv_layout().state_bytes;
+  if (bytes == 0) return;
+  if (!to) to = runtime_.memory->allocate(bytes, false);
+  runtime_.memory->copy(to.get(), lease_->state(), bytes);
+}
 
 bool DraftModel::run(std::span<const TokenId> tokens, int position, bool wants_logits) {
   const int last = static_cast<int>(tokens.size()) - 1;
@@ -29,6 +42,7 @@ bool DraftModel::run(std::span<const TokenId> tokens, int position, bool wants_l
   step.tokens = tokens;
   step.first_position = position;
   step.pages = lease_->pages();
+  step.state = lease_->state();
   if (wants_logits) step.logit_rows = std::span(&last, 1);
   logits_.resize(static_cast<std::size_t>(runtime_.info->description.vocab));
   StepCounters counters;
@@ -46,10 +60,14 @@ std::vector<TokenId> DraftModel::propose(std::span<const TokenId> text, int n) {
   if (!run(fresh, known, end == length)) return draft;
   cache_.commit(*lease_, fresh);
   if (end < length) return draft;
+  keep_state(before_);
   while (true) {
     draft.push_back(static_cast<TokenId>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin()));
-    if (static_cast<int>(draft.size()) >= n || !run(std::span(&draft.back(), 1), length + static_cast<int>(draft.size()) - 1, true)) return draft;
+    if (static_cast<int>(draft.size()) >= n || !run(std::span(&draft.back(), 1), length + static_cast<int>(draft.size()) - 1, true)) break;
   }
+  // What was drafted is no text yet: a state is led back, positions are written over.
+  if (before_) runtime_.memory->copy(lease_->state(), before_.get(), runtime_.forward->kv_layout().state_bytes);
+  return draft;
 }
 
 }  // namespace tg

@@ -36,6 +36,7 @@ class EngineImpl : public Engine {
   std::vector<CacheState> cache_states() const override { return cache_.states(); }
   std::optional<CacheState> cache_state(const std::string& sequence) const override { return cache_.state(sequence); }
   Status keep(const std::string& sequence, Tier tier) override { return cache_.keep(sequence, tier); }
+  void prefetch(const std::string& sequence) override { cache_.prefetch(sequence); }
   Status evict(const std::string& sequence) override { return cache_.evict(sequence); }
   Status keep_on_close(const std::string& sequence, KeepOnClose keep) override { return cache_.keep_on_close(sequence, keep); }
   void set_keep_rules(const KeepRules& rules) override { cache_.set_rules(rules); }

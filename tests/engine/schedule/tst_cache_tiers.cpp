@@ -245,6 +245,53 @@ class TestCacheTiers : public QObject {
     INTEGRITY(e.engine);
   }
 
+  void prefetchReadsWhileTheUserTypes_data() { kinds(); }
+  void prefetchReadsWhileTheUserTypes() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    const QTemporaryDir dir(scratch());
+    const std::vector<TokenId> a = tokens(700, 36);
+    TurnReport first;
+    {
+      const FakeEngine e(options_of(window, recurrent), on_disk(dir));
+      first = e.run("a", a);
+    }
+    FakeEngine e(options_of(window, recurrent), on_disk(dir));
+    e.engine->prefetch("a");
+    INTEGRITY(e.engine);
+    const TurnReport r = e.run("a", a + first.output_ids + tokens(30, 37));
+    QCOMPARE(r.input_cached, first.kv_tokens);
+    QCOMPARE(r.cache.from_disk, 0);
+    QCOMPARE(r.cache.from_ram, first.kv_tokens);
+    SAME_ANSWER(r, e.cold("x", a + first.output_ids + tokens(30, 37)));
+  }
+
+  void prefetchWaitsForTheModel() {
+    const QTemporaryDir dir(scratch());
+    FakeEngine e({}, on_disk(dir));
+    e.run("a", tokens(500, 38));
+    e.engine->unload(e.model);
+    QTRY_COMPARE(e.engine->cache_state("a")->tier, Tier::disk);
+    e.engine->prefetch("a");
+    e.engine->prefetch("no such chat");
+    e.engine->prefetch("a");
+    e.model = *e.engine->load("model", {}, {}, {});
+    QTRY_COMPARE(e.engine->cache_state("a")->tier, Tier::ram);
+    INTEGRITY(e.engine);
+  }
+
+  void prefetchMovesNobody() {
+    const QTemporaryDir dir(scratch());
+    const FakeEngine e({}, on_disk(dir, {0, 12 * kPage, 1U << 26U}));
+    e.run("a", tokens(500, 39));
+    e.run("b", tokens(500, 41));
+    QTRY_COMPARE(e.engine->cache_state("a")->tier, Tier::disk);
+    e.engine->prefetch("a");
+    INTEGRITY(e.engine);
+    QCOMPARE(e.engine->cache_state("b")->tier, Tier::ram);
+    QCOMPARE(e.run("b", tokens(500, 41)).cache.from_ram, 499);
+  }
+
   void otherKvTypeIsNamed() {
     FakeEngine e;
     e.run("a", tokens(300, 42));

@@ -1,7 +1,9 @@
 // Turns through the whole engine on a toy model: cache on and off give the same answers, whatever the layer kinds.
 #include <QTemporaryDir>
 #include <QtTest>
+#include <atomic>
 
+#include "tests/support/engine_checks.h"
 #include "tests/support/fake_model.h"
 
 using namespace tg;
@@ -290,12 +292,47 @@ class TestTurns : public QObject {
       same_answer(drafted, plain);
       same_answer(twinned, plain);
       QVERIFY(drafted.drafted > 0);
-      if (temperature > 0 || recurrent) continue;
+      if (temperature > 0) continue;
       QVERIFY(twinned.accepted > 30);
       QVERIFY(twinned.accepted >= twinned.drafted - 5);
     }
     engine->unload(draft);
     QCOMPARE(run(draft, 0).finish_reason, FinishReason::error);
+  }
+
+  void aDraftModelKeepsItsCache_data() { kinds(); }
+  void aDraftModelKeepsItsCache() {
+    QFETCH(int, window);
+    QFETCH(bool, recurrent);
+    FakeOptions fake = options_of(window, recurrent), second = fake;
+    std::atomic<int> read{0};
+    second.on_step = [&](std::span<const SequenceStep> steps, const CancelToken&) { read += static_cast<int>(steps.front().tokens.size()); };
+    const auto target = fake_loader(fake), drafts = fake_loader(second);
+    const auto engine = make_engine({}, [&](const std::string& path, const LoadOptions& load, const auto& progress, const CancelToken& cancel) {
+      return path == "draft" ? drafts(path, load, progress, cancel) : target(path, load, progress, cancel);
+    });
+    const ModelHandle model = *engine->load("model", {}, {}, {}), draft = *engine->load("draft", {}, {}, {});
+    std::vector<TokenId> prompt = tokens(600, 32);
+    for (int turn = 0; turn < 3; ++turn) {
+      read = 0;
+      TurnRequest r;
+      r.model = model;
+      r.sequence = "a";
+      r.prompt.ids = prompt;
+      r.max_tokens = 20;
+      r.ignore_eos = r.logits_sha = true;
+      r.sampling.temperature = 0;
+      r.speculation = {SpeculationOptions::Kind::draft, draft, 4};
+      auto waiter = std::make_shared<Waiter>();
+      engine->submit(r, waiter);
+      const TurnReport report = waiter->wait();
+      QVERIFY(report.drafted > 0);
+      if (turn > 0) QVERIFY2(read < 250, qPrintable(QString::number(read)));  // 60 new tokens of the text, the rest is drafts
+      else QVERIFY(read >= 600);
+      INTEGRITY(engine);
+      QCOMPARE(engine->cache_states().size(), std::size_t{1});  // it is no chat
+      prompt = prompt + report.output_ids + tokens(40, 33 + static_cast<std::uint64_t>(turn));
+    }
   }
 
   void endOfTextIsCountedNotShown() {
