@@ -29,6 +29,7 @@ struct CacheTier {
   bool exists = true;                       // false: this computer computes without it
   qint64 budget = 0, used = 0;              // bytes
   qint64 fixed = 0;                         // of used: pinned, or in use by a running turn; a budget cannot be below
+  qint64 most = 0;                          // what this computer has for it; 0: not known
   int chats = 0;                            // chats that are on this tier
   QVector<CacheBlock> blocks;
 };

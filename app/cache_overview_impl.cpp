@@ -1,12 +1,15 @@
 #include "app/cache_overview_impl.h"
 
+#include <QFileInfo>
 #include <QMetaMethod>
 #include <QPointer>
+#include <QStorageInfo>
 #include <algorithm>
 
 #include "app/cache_words.h"
 #include "app/error_words.h"
 #include "app/format.h"
+#include "app/platform.h"
 #include "app/settings.h"
 
 namespace tg {
@@ -59,8 +62,8 @@ CacheTier tier_of(ChatTier which, const TierUse& use, std::uint64_t budget, cons
 
 }  // namespace
 
-CacheOverviewImpl::CacheOverviewImpl(ChatService* chats, EnginePort* engine, ModelCatalogue* models, Settings* settings, QObject* parent)
-    : CacheOverview(parent), chats_(chats), engine_(engine), models_(models), settings_(settings) {
+CacheOverviewImpl::CacheOverviewImpl(ChatService* chats, EnginePort* engine, ModelCatalogue* models, Settings* settings, QString folder, QObject* parent)
+    : CacheOverview(parent), chats_(chats), engine_(engine), models_(models), settings_(settings), folder_(std::move(folder)) {
   soon_.setSingleShot(true);
   soon_.setInterval(kSoonMs);
   connect(&soon_, &QTimer::timeout, this, [this] {
@@ -81,7 +84,10 @@ void CacheOverviewImpl::refresh() {
   again_ = gathering_;
   if (std::exchange(gathering_, true)) return;
   const auto facts = std::make_shared<Facts>();
-  const auto work = [engine = engine_, facts]() -> Status {
+  const auto work = [engine = engine_, facts, folder = folder_]() -> Status {
+    facts->memory = platform::main_memory().total;
+    const QStorageInfo disk(QFileInfo::exists(folder) ? folder : QFileInfo(folder).absolutePath());
+    facts->disk_free = disk.isValid() ? disk.bytesAvailable() : 0;
     facts->budget = engine->budget();
     facts->states = engine->cacheStates();
     facts->use = engine->cacheUse();
@@ -162,6 +168,8 @@ void CacheOverviewImpl::build() {
   const CacheUse& use = facts_->use;
   now.tiers = {tier_of(ChatTier::Gpu, use.gpu, facts_->budget.gpu, now.rows, &CacheRow::ownGpu), tier_of(ChatTier::Ram, use.ram, facts_->budget.ram, now.rows, &CacheRow::ownRam),
                tier_of(ChatTier::Disk, use.disk, facts_->budget.disk, now.rows, &CacheRow::ownDisk)};
+  now.tiers[1].most = facts_->memory;
+  now.tiers[2].most = facts_->disk_free > 0 ? facts_->disk_free + now.tiers[2].used : 0;
   const QString newest = chats.isEmpty() ? QString() : chats.first().modelPath, model = engine_->loadedModel().isEmpty() ? newest : engine_->loadedModel();
   for (const ModelInfo& m : models_->models()) {
     if (m.path == (model.isEmpty() ? models_->defaultModel() : model)) now.tokenBytes = m.kvBytesPerToken;

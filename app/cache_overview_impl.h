@@ -13,7 +13,8 @@ namespace tg {
 class CacheOverviewImpl : public CacheOverview {
   Q_OBJECT
  public:
-  CacheOverviewImpl(ChatService* chats, EnginePort* engine, ModelCatalogue* models, Settings* settings, QObject* parent = nullptr);
+  // FOLDER: where the caches on disk are.
+  CacheOverviewImpl(ChatService* chats, EnginePort* engine, ModelCatalogue* models, Settings* settings, QString folder, QObject* parent = nullptr);
   ~CacheOverviewImpl() override;
 
   const CacheSnapshot& snapshot() const override { return snapshot_; }
@@ -33,6 +34,7 @@ class CacheOverviewImpl : public CacheOverview {
     std::vector<CacheState> states;
     QHash<QString, qint64> reason_at;       // Unix ms, by chat
     CacheBudget budget;
+    qint64 memory = 0, disk_free = 0;
   };
   void steer(std::function<Status()> work);
   void build();
@@ -43,6 +45,7 @@ class CacheOverviewImpl : public CacheOverview {
   EnginePort* engine_;
   ModelCatalogue* models_;
   Settings* settings_;
+  QString folder_;
   CacheSnapshot snapshot_;
   std::shared_ptr<const Facts> facts_;
   QHash<QString, std::vector<CacheEvent>> events_;
