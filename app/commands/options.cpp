@@ -5,6 +5,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 
+#include "engine/device/cpu/processor.h"
 #include "engine/sampling/constraint_json.h"
 
 namespace tg {
@@ -36,7 +37,7 @@ const Option kValueOptions[] = {
     {"on-full", "stop|drop-oldest|head-tail", "When the window is full"},
     {"priced-as", "PROVIDER/MODEL", "Row of the price book"},
     {"backend", "auto|cpu|cuda", "Device"},
-    {"kernels", "auto|avx512|avx2|neon|scalar", "Instruction set"},
+    {"kernels", "auto|avx512|avxvnni|avx2|neondot|neon|scalar", "Instruction set"},
     {"threads", "N", "0: physical cores"},
     {"chunk", "N", "Prompt tokens computed per step"},
     {"context", "N", "Window in tokens; 0: the model's"},
@@ -78,7 +79,6 @@ std::optional<bool> apply_engine_option(RunOptions& o, const QString& name, cons
   if (name == QLatin1String("chunk")) return take_number(o.load.chunk, value);
   if (name == QLatin1String("context")) return take_number(o.load.context, value);
   if (name == QLatin1String("backend")) return take_word(o.load.backend, value, {"auto", "cpu", "cuda"});
-  if (name == QLatin1String("kernels")) return take_word(o.load.kernels, value, {"auto", "avx512", "avx2", "neon", "scalar"});
   const std::optional<KvType> type = kv_type(value);
   if (name == QLatin1String("kv_type")) return type ? (o.load.k_type = o.load.v_type = *type, true) : false;
   if (name == QLatin1String("kv_type_k")) return type ? (o.load.k_type = *type, true) : false;
@@ -140,6 +140,7 @@ QString apply_option(RunOptions& o, const QString& name, const QJsonValue& value
   }
   if (name == QLatin1String("template")) return o.templateFile = value.toString(), QString();
   if (name == QLatin1String("attach")) return o.attach = list_of(value), QString();
+  if (name == QLatin1String("kernels")) return o.load.kernels = value.toString().toStdString(), QString::fromStdString(cpu::kernels_refusal(o.load.kernels));
   if (name == QLatin1String("tools")) return read_tools(o, value);
   if (name == QLatin1String("json_schema")) return read_schema(o, value);
   if (name == QLatin1String("logits_sha")) return o.extras.logitsSha = value.toBool(), QString();

@@ -28,7 +28,7 @@ std::size_t ModelDescription::state_bytes() const {
 Result<ModelDescription> describe_model(const GgufFile& file, int context) {
   const auto architecture = file.string("general.architecture");
   if (!architecture || architecture->empty()) {
-    return make_error(ErrorCode::bad_file, "The file does not say which architecture its model has.");
+    return make_error(ErrorCode::bad_file, "The file does not say which architecture its model has (general.architecture).");
   }
   FamilyBuilder builder(file, context);
   builder.model.architecture = *architecture;

@@ -108,7 +108,7 @@ Status Vocabulary::load_kinds() {
   if (types == nullptr || types->type == GgufType::string || !types->floats.empty()) {
     return refuse("The token types of the vocabulary (tokenizer.ggml.token_type) have the wrong type.");
   }
-  if (types->size() < texts_.size()) return refuse("The vocabulary has fewer token types than tokens.");
+  if (types->size() < texts_.size()) return refuse("The vocabulary has fewer token types (tokenizer.ggml.token_type) than tokens.");
   for (std::size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = kind_of(types->integers[i]);
   return Ok{};
 }

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "engine/device/cpu/processor.h"
 #include "engine/tools/command.h"
 
 namespace tg {
@@ -49,8 +50,7 @@ void add_common_options(CLI::App& app, CommonOptions& o) {
   app.add_flag("--json", o.json, "Print exactly one JSON object (or one a line)");
   app.add_flag("--quiet", o.quiet, "No progress and no warnings on stderr");
   app.add_option("--backend", o.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-  app.add_option("--kernels", o.kernels, "Instruction set: auto, avx512, avx2, neon or scalar")
-      ->check(CLI::IsMember({"auto", "avx512", "avx2", "neon", "scalar"}));
+  app.add_option("--kernels", o.kernels, "Instruction set: auto, avx512, avxvnni, avx2, neondot, neon or scalar")->check(cpu::kernels_refusal);
   app.add_option("--threads", o.threads, "Threads; 0: physical cores")->check(CLI::Range(0, 1024));
   app.add_option("--context", o.context, "Context in tokens; 0: the model's")->check(CLI::Range(0, 1 << 30));
   app.add_option("--chunk", o.chunk, "Prompt tokens computed per step; 0: chosen")->check(CLI::Range(0, 1 << 20));

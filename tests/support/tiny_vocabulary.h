@@ -36,6 +36,10 @@ struct TinyVocabulary {
     GgufWriter w;
     w.add_string("general.architecture", "llama");
     w.add_string("general.name", name);
+    add_to(w);
+    return w;
+  }
+  void add_to(GgufWriter& w) const {
     w.add_string("tokenizer.ggml.model", model);
     if (!pre.empty()) w.add_string("tokenizer.ggml.pre", pre);
     w.add_strings("tokenizer.ggml.tokens", tokens);
@@ -44,7 +48,6 @@ struct TinyVocabulary {
     if (model != "llama") w.add_strings("tokenizer.ggml.merges", merges);
     for (const auto& [key, id] : ids) w.add_u32("tokenizer.ggml." + key + "_token_id", id);
     for (const auto& [key, value] : flags) w.add_bool("tokenizer.ggml." + key, value);
-    return w;
   }
 };
 

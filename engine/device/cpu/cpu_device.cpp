@@ -127,7 +127,7 @@ namespace tg {
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
   const cpu::Kernels* kernels = cpu::kernels_by_name(options.kernels);
   if (kernels == nullptr) {
-    return make_error(ErrorCode::unsupported, "This processor cannot run the kernels \"" + options.kernels + "\".");
+    return make_error(ErrorCode::unsupported, cpu::kernels_refusal(options.kernels));
   }
   const int threads = options.threads > 0 ? std::min(options.threads, 256) : cpu::physical_cores();
   return std::unique_ptr<Device>(std::make_unique<cpu::CpuDevice>(*kernels, threads));

@@ -115,6 +115,15 @@ std::vector<std::string> available_kernels() {
   return names;
 }
 
+std::string kernels_refusal(std::string_view name) {
+  std::string list = "auto";
+  for (const std::string& known : available_kernels()) {
+    if (known == name) return {};
+    list += ", " + known;
+  }
+  return name == "auto" ? std::string() : "These kernels do not run on this machine; those that do are: " + list + ".";
+}
+
 const Kernels* kernels_by_name(std::string_view name) {
   for (const Choice& c : choices()) {
     if (c.runs && (name == "auto" || name == c.name)) return &c.table();

@@ -29,7 +29,7 @@ void describe_attention(FamilyBuilder& b, int i, bool windowed, int n_own) {
     b.window(i, b.integer("attention.sliding_window"));
   }
   if (b.ok() && (layer.n_kv_heads < 1 || layer.n_heads % layer.n_kv_heads != 0 || layer.head_dim_k != layer.head_dim_v)) {
-    b.fail(ErrorCode::bad_file, "The number of attention heads is not a multiple of the number of key heads.");
+    b.fail(ErrorCode::bad_file, "The number of heads (attention.head_count) is not a multiple of the number of key heads (attention.head_count_kv).");
   }
   if (!b.ok()) {
     return;

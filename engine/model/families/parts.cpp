@@ -64,7 +64,7 @@ void FamilyBuilder::read_embeddings(std::string_view output_norm) {
   model.vocab = static_cast<int>(table->shape[1]);
   const GgufArray* tokens = file_.array("tokenizer.ggml.tokens");
   if (tokens != nullptr && tokens->size() != static_cast<std::size_t>(model.vocab)) {
-    fail(ErrorCode::bad_file, "The token list and the embedding table of the model differ in length.");
+    fail(ErrorCode::bad_file, "The token list (tokenizer.ggml.tokens) and the embedding table (token_embd.weight) of the model differ in length.");
   }
   model.token_embedding = matrix("token_embd.weight", model.vocab, model.dim);
   model.output = matrix_if("output.weight", model.vocab, model.dim);
@@ -104,7 +104,7 @@ void FamilyBuilder::window(int i, int tokens) {
 void FamilyBuilder::attention(int i, const RopeOptions& options) {
   LayerDescription& l = layer(i);
   if (ok() && (!divides(l.n_kv_heads, l.n_heads) || l.head_dim_k < 1 || l.head_dim_v < 1)) {
-    fail(ErrorCode::bad_file, "The number of attention heads is not a multiple of the number of key heads.");
+    fail(ErrorCode::bad_file, "The number of heads (attention.head_count) is not a multiple of the number of key heads (attention.head_count_kv).");
   }
   if (!ok()) {
     return;
@@ -148,7 +148,7 @@ void FamilyBuilder::projections(int i) {
 void FamilyBuilder::gated_attention(int i, const RopeOptions& options) {
   LayerDescription& l = layer(i);
   if (ok() && (!divides(l.n_kv_heads, l.n_heads) || l.head_dim_k < 1 || l.head_dim_v != l.head_dim_k)) {
-    fail(ErrorCode::bad_file, "The number of attention heads is not a multiple of the number of key heads.");
+    fail(ErrorCode::bad_file, "The number of heads (attention.head_count) is not a multiple of the number of key heads (attention.head_count_kv).");
   }
   if (!ok()) {
     return;
