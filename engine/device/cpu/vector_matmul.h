@@ -118,13 +118,14 @@ TG_INLINE void multiply_unpacked(const Unpacked& u, const ActBlock* const* a, in
   }
 }
 
-// Asks for the block that comes a few KiB later: a little more bandwidth than hardware prefetch alone, which stops at every 4 KiB.
-constexpr std::size_t kPrefetchAhead = 4096;
-template <std::size_t Bytes>
-TG_INLINE void prefetch_block(const std::byte* tile) {
-  constexpr std::size_t kAhead = (kPrefetchAhead + Bytes - 1) / Bytes * Bytes;
-#pragma GCC unroll 4
-  for (std::size_t i = 0; i < Bytes; i += 64) __builtin_prefetch(tile + kAhead + i, 0, 3);
+// Asks for what comes a few KiB later, evenly spread over the work: hardware prefetch stops at every 4 KiB and loses the unrolled formats.
+// The barrier holds the compiler to that place; all lines of a large block asked for at once wait for each other.
+constexpr std::size_t kPrefetchAhead = 10240;
+template <std::size_t Bytes, int Parts>
+TG_INLINE void prefetch_part(const std::byte* block, int part) {
+  constexpr std::size_t kAhead = kPrefetchAhead / Bytes * Bytes, kLines = (Bytes + 63) / 64;
+  for (std::size_t i = kLines * zu(part) / zu(Parts); i < kLines * zu(part + 1) / zu(Parts); ++i) __builtin_prefetch(block + kAhead + i * 64, 0, 3);
+  asm volatile("" ::: "memory");
 }
 
 // N activation rows with one tile of the file's bits.
@@ -135,9 +136,9 @@ void direct(const std::byte* tile, int blocks, const ActBlock* const* a, float* 
   VF acc[N];
   for (int n = 0; n < N; ++n) acc[n] = vset(0.0F);
   for (int b = 0; b < blocks; b += L::kBlocks, tile += zu(Traits<F>::bytes) * kTileRows) {
-    prefetch_block<zu(Traits<F>::bytes) * kTileRows>(tile);
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i) {
+      prefetch_part<zu(Traits<F>::bytes) * kTileRows, L::kBlocks>(tile, i);
       Unpacked u;
       L::load(tile, i, u);
       multiply_unpacked<K, N>(u, a, b + i, L::kOffset, acc);
