@@ -1,4 +1,8 @@
 // How a result was computed does not show in it: the logits of a position are the same bits over chunks, threads, batches and KV types.
+#include <QDir>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QtTest>
 
 #include "tests/support/forward_runner.h"
@@ -95,26 +99,71 @@ class TestBitIdentity : public QObject {
     compare(bytes, KvType::f16, "auto", 600, {{.chunk = 1, .threads = 2}, {.chunk = 97, .threads = 3}});
   }
 
+  // Every golden model, where the conformance kit is beside the repository: all its architectures and weight formats, over all KV types.
+  void goldenModelsSameBits_data() {
+    QTest::addColumn<QString>("folder");
+    const QDir kit(QStringLiteral(TG_SOURCE_DIR "/../shared/conformance"));
+    for (const QString& part : {QStringLiteral("logits"), QStringLiteral("formats")}) {
+      const QDir dir(kit.filePath(part));
+      for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) QTest::newRow(qPrintable(part + QLatin1Char('/') + name)) << dir.filePath(name);
+    }
+    if (!kit.exists()) QTest::newRow("no kit") << QString();
+  }
+
+  void goldenModelsSameBits() {
+    QFETCH(QString, folder);
+    if (folder.isEmpty()) {
+      qInfo("The conformance kit is not beside the repository; the models made here were compared alone.");
+      return;
+    }
+    const auto file = GgufFile::open(QDir(folder).filePath(QStringLiteral("model.gguf")).toStdString());
+    QVERIFY2(file.ok(), file.ok() ? "" : file.error().message.c_str());
+    const std::vector<TokenId> tokens = tokens_in(QDir(folder).filePath(QStringLiteral("tokens.json")));
+    QVERIFY(!tokens.empty());
+    const std::vector<TokenId> other(tokens.rbegin(), tokens.rbegin() + std::min<std::ptrdiff_t>(std::ssize(tokens), 60));
+    const bool is_long = tokens.size() > 300;
+    for (const KvType kv : {KvType::f32, KvType::f16, KvType::bf16, KvType::q8_0}) {
+      std::vector<RunOptions> ways{{.chunk = 1, .threads = 2}, {.chunk = 7, .threads = 3}, {.chunk = 32, .threads = 5}, {.chunk = 13, .with = {other}}};
+      if (is_long) ways = {{.chunk = 1, .threads = 3}, {.chunk = 97, .threads = 2}};
+      if (is_long && kv != KvType::f16 && kv != KvType::q8_0) continue;
+      compare(*file, tokens, kv, "auto", ways);
+      if (QTest::currentTestFailed()) return;
+    }
+  }
+
  private:
-  static void compare(const std::string& bytes, KvType kv, const std::string& kernels, int n, std::vector<RunOptions> ways) {
+  static std::vector<TokenId> tokens_in(const QString& path) {
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    const QJsonDocument json = QJsonDocument::fromJson(file.readAll());
+    std::vector<TokenId> out;
+    for (const QJsonValue& id : json.isArray() ? json.array() : json[QStringLiteral("tokens")].toArray()) out.push_back(id.toInt());
+    return out;
+  }
+
+  static void compare(const std::string& bytes, KvType kv, const std::string& kernels, int n, const std::vector<RunOptions>& ways) {
     const auto file = GgufFile::parse(std::as_bytes(std::span(bytes)));
     QVERIFY2(file.ok(), file.ok() ? "" : file.error().message.c_str());
-    const std::vector<TokenId> tokens = tokens_of(n, 1);
+    compare(*file, tokens_of(n, 1), kv, kernels, ways);
+  }
+
+  // All tokens in one step on one thread against each of WAYS.
+  static void compare(const std::shared_ptr<const GgufFile>& file, const std::vector<TokenId>& tokens, KvType kv, const std::string& kernels, std::vector<RunOptions> ways) {
     RunOptions plain;
     plain.kv = kv;
     plain.kernels = kernels;
-    const auto expected = all_logits(*file, tokens, plain);
+    const auto expected = all_logits(file, tokens, plain);
     QVERIFY2(expected.ok(), expected.ok() ? "" : expected.error().message.c_str());
     for (const float x : *expected) QVERIFY(std::isfinite(x));
     for (RunOptions& way : ways) {
       way.kv = kv;
       way.kernels = kernels;
-      const auto got = all_logits(*file, tokens, way);
+      const auto got = all_logits(file, tokens, way);
       QVERIFY2(got.ok(), got.ok() ? "" : got.error().message.c_str());
       QCOMPARE(got->size(), expected->size());
       const std::size_t at = first_difference(*got, *expected);
       const QString what = QStringLiteral("chunk %1, %2 threads, %3 more sequences: position %4 differs")
-                               .arg(way.chunk).arg(way.threads).arg(way.with.size()).arg(at / 200);
+                               .arg(way.chunk).arg(way.threads).arg(way.with.size()).arg(at / (expected->size() / tokens.size()));
       QVERIFY2(at == expected->size(), qPrintable(what));
     }
   }
