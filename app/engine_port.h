@@ -61,7 +61,7 @@ struct PortModel {
   double loadMs = 0;                        // of this turn: 0 when it was loaded already
   int context = 0;
   double kvBytesPerToken = 0;
-  std::optional<double> predictedMs;        // taken after this turn's load and before reading; unset: it was loaded already, or not measured
+  std::optional<double> predictedMs;        // taken when the engine got the turn; unset: not measured
 };
 
 // What reading a chat and a new message would take now.
@@ -80,7 +80,7 @@ struct PortEvent {
   quint64 turn = 0;
   Kind kind = Kind::Queued;
   int position = 0;                         // Queued
-  std::optional<double> predictedMs;        // Queued, once after a load: what reading will take, now that the model is there
+  std::optional<double> predictedMs;        // Queued, once: what reading will take, by what runs beside it now
   qint64 done = 0, total = 0;               // Loading, bytes
   TurnProgress progress;                    // Reading: the newest
   QString text, thinkingText;               // Text: what was added since the last event

@@ -300,10 +300,12 @@ void LocalEngine::start(quint64 turn, const TurnJob& job, const ModelHandle& mod
   request.speculation.kind = draft ? Kind::draft : job.speculative == QLatin1String("ngram") ? Kind::ngram : Kind::off;
   PortModel facts{QString::fromStdString(model->name),   QString::fromStdString(model->fingerprint), QString::fromStdString(model->backend),
                   QString::fromStdString(model->device), load_ms, model->context, model->kv_bytes_per_token, {}};
-  if (load_ms > 0) {
+  // Now, not when the prompt was counted: others may have been sent since, and the model may have been loaded.
+  facts.predictedMs = engine_->predict(model, request.sequence, request.prompt.ids).ttft_ms;
+  if (facts.predictedMs) {
     PortEvent event;
     event.turn = turn;
-    event.predictedMs = facts.predictedMs = engine_->predict(model, request.sequence, request.prompt.ids).ttft_ms;
+    event.predictedMs = facts.predictedMs;
     buffer_.add(std::move(event));
   }
   auto listener = std::make_shared<Listener>(this, turn, job.chatId, facts, job.prompt->ids);

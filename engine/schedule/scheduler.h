@@ -36,6 +36,8 @@ class Scheduler {
   Expectation expect(const std::string& fingerprint, const std::string& backend, int cached, int fresh, std::uint64_t disk_bytes) const;
 
  private:
+  // A chunk alone may take as long as progress reports and a stop allow; beside writing chats it bounds the gap between their tokens.
+  static constexpr double kChunkAlone = 250, kChunkBesideOthers = 60;  // ms
   struct Step;
   void loop();
   bool tidy(std::unique_lock<std::mutex>& lock);  // ends, unloads, admits; false: asked to stop
@@ -58,6 +60,7 @@ class Scheduler {
   void take_results(ModelRuntime& runtime, Step& step, const Status& status, double ms, const StepCounters& counters);
   void replay_accepted(ModelRuntime& runtime, Turn& turn, const std::vector<TokenId>& rows, int kept, const std::byte* before);
   void learn(ModelRuntime& runtime, const Step& step, double ms);
+  double reading_estimate(const ModelRuntime& runtime, int cached, int fresh) const;
   double restore_estimate(double bytes) const;
   bool busy(const std::string& sequence) const;
   bool has_work() const;

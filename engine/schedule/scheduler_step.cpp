@@ -7,8 +7,6 @@
 namespace tg {
 namespace {
 
-// A chunk alone may take as long as progress reports and a stop allow; beside writing chats it bounds the gap between their tokens.
-constexpr double kChunkAlone = 250, kChunkBesideOthers = 60;  // ms
 constexpr int kFirstChunk = 32;       // rows, before anything is measured
 constexpr int kGrowth = 4;            // a chunk is at most so many times the longest measured one
 constexpr int kRowTile = 16;          // rows that kernels take together
@@ -144,7 +142,7 @@ void Scheduler::run_step(ModelRuntime& runtime, std::unique_lock<std::mutex>& lo
 void Scheduler::learn(ModelRuntime& runtime, const Step& step, double ms) {
   if (step.n_writers > 0 || step.reader() == nullptr) return;
   const int rows = static_cast<int>(step.rows.back().size());
-  runtime.curve.add(rows, step.reader()->lease->tokens(), ms);
+  runtime.curve.add(rows, step.reader()->lease->tokens(), step.reader()->ends_prompt(step.reader_end), ms);
   runtime.largest_step = std::max(runtime.largest_step, rows);
 }
 

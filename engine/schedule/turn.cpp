@@ -49,7 +49,7 @@ std::vector<int> restart_points(const Prompt& prompt) {
 double ms_between(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double, std::milli>(to - from).count(); }
 
 Turn::Turn(TurnId turn, TurnRequest wanted, std::shared_ptr<TurnListener> hears)
-    : id(turn), request(std::move(wanted)), listener(std::move(hears)), restart_points_(restart_points(request.prompt)), accepted_at_(Clock::now()) {}
+    : id(turn), request(std::move(wanted)), listener(std::move(hears)), unread_(static_cast<int>(request.prompt.ids.size())), restart_points_(restart_points(request.prompt)), accepted_at_(Clock::now()) {}
 
 void Turn::stop() {
   std::int64_t never = 0;
@@ -91,6 +91,7 @@ void Turn::restored(double ms) { restore_ms_ += ms; }
 
 void Turn::start_reading() {
   phase = Phase::reading;
+  unread_ = prompt_size() - lease->tokens();
   reading_at_ = Clock::now();
   tell_progress(reading_at_);
 }
@@ -160,6 +161,7 @@ void Turn::commit(KvCache& cache, std::span<const TokenId> ids) { cache.commit(*
 void Turn::was_read(KvCache& cache, int end) {
   const std::vector<TokenId> ids = chunk(end);
   cache.commit(*lease, ids);
+  unread_ = prompt_size() - end;
   if (std::binary_search(restart_points_.begin(), restart_points_.end(), end) && state_valid) cache.checkpoint(*lease);
   if (stop_after_read > 0 && lease->tokens() - lease->cached() >= stop_after_read && end < prompt_size()) stop();
 }

@@ -30,6 +30,7 @@ class Turn {
 
   // ---- any thread
   void stop();  // cancels at the next opportunity
+  int unread() const { return unread_.load(std::memory_order_relaxed); }  // tokens of the prompt that are not computed; 0: writes, or has ended
   bool stop_wanted() const { return stop_wanted_.load(std::memory_order_relaxed); }
 
   // ---- admission
@@ -94,6 +95,7 @@ class Turn {
   std::optional<FinishReason> finish_;
   Error error_;
   std::atomic<bool> stop_wanted_{false};
+  std::atomic<int> unread_;
   std::atomic<std::int64_t> stop_at_{0};  // Clock ticks
 
   std::vector<int> restart_points_;

@@ -14,6 +14,7 @@ using namespace tg;
 
 namespace {
 
+constexpr double kFirstToken = 7;
 double real_ms(int rows, int depth) { return 2.0 + 0.3 * rows + rows * (depth + rows / 2.0) * 1e-5; }
 
 }  // namespace
@@ -26,10 +27,11 @@ class TestScheduleParts : public QObject {
     Random random(1);
     for (int i = 0; i < 200; ++i) {
       const int rows = 1 + static_cast<int>(random.next() % 400), depth = static_cast<int>(random.next() % 8000);
-      curve.add(rows, depth, real_ms(rows, depth) * (0.9 + 0.2 * random.uniform()));
+      const bool ends = i % 3 == 0;
+      curve.add(rows, depth, ends, (real_ms(rows, depth) + (ends ? kFirstToken : 0)) * (0.9 + 0.2 * random.uniform()));
     }
     for (const auto& [fresh, cached] : {std::pair{20, 0}, std::pair{500, 0}, std::pair{3000, 4000}}) {
-      double expected = 0;
+      double expected = kFirstToken;
       for (int done = 0; done < fresh; done += 250) expected += real_ms(std::min(250, fresh - done), cached + done);
       const auto predicted = curve.predict(fresh, cached, 250);
       QVERIFY(predicted && std::abs(*predicted / expected - 1) < 0.1);
@@ -42,24 +44,24 @@ class TestScheduleParts : public QObject {
   void curveIsUnknownAtFirstAndNeverNegative() {
     PrefillCurve curve;
     QVERIFY(!curve.predict(10, 0, 10) && !curve.rows_within(10, 0));
-    for (int i = 0; i < 20; ++i) curve.add(64, 64 * i, 10.0 - 0.2 * i);  // faster with depth: noise of a real machine
+    for (int i = 0; i < 20; ++i) curve.add(64, 64 * i, false, 10.0 - 0.2 * i);  // faster with depth: noise of a real machine
     for (int depth = 0; depth < 100000; depth += 5000) QVERIFY(*curve.predict(100, depth, 50) >= 0);
   }
 
   void curveSurvivesItsText() {
     PrefillCurve curve;
-    for (int i = 1; i < 30; ++i) curve.add(i * 10, i * 100, real_ms(i * 10, i * 100));
+    for (int i = 1; i < 30; ++i) curve.add(i * 10, i * 100, i % 2 == 0, real_ms(i * 10, i * 100));
     const auto again = PrefillCurve::from_text(curve.to_text());
     QVERIFY(again);
     QCOMPARE(*again->predict(300, 500, 100), *curve.predict(300, 500, 100));
-    for (const char* bad : {"", "1", "x", "-5 0 1 2 3 4 5 6 7 8 9 1 2 3", "3 0.1 1 2 3 4 5 6 7 8 nan 1 2 3"}) QVERIFY(!PrefillCurve::from_text(bad));
+    for (const char* bad : {"", "1", "x", "-5 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 1 2 3 4", "3 0.1 1 2 3 4 5 6 7 8 nan 10 11 12 13 14 15 16 1 2 3 4"}) QVERIFY(!PrefillCurve::from_text(bad));
   }
 
   void storeKeepsAndRefuses() {
     const QTemporaryDir dir;
     const std::string file = dir.path().toStdString() + "/curves.json";
     PrefillCurve curve;
-    curve.add(100, 0, 30);
+    curve.add(100, 0, false, 30);
     CurveStore store(file);
     store.set_curve("key", curve);
     store.set_limits("cpu", {20, 900, 200});
