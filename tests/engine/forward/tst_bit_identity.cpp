@@ -87,6 +87,27 @@ class TestBitIdentity : public QObject {
              {.chunk = 13, .threads = 2, .with = {tokens_of(90, 7), tokens_of(20, 9)}}, {.chunk = 1, .threads = 2, .with = {tokens_of(100, 11)}}});
   }
 
+  // A bf16 cache keeps 8 bits of each number: the logits are near those of an f32 cache, and not the same.
+  void bf16CacheIsCloseToF32_data() {
+    QTest::addColumn<QString>("model");
+    for (const auto& [name, model] : models()) QTest::newRow(name.c_str()) << QString::fromStdString(name);
+  }
+  void bf16CacheIsCloseToF32() {
+    QFETCH(QString, model);
+    const std::string bytes = models().at(model.toStdString()).bytes();
+    const auto file = GgufFile::parse(std::as_bytes(std::span(bytes)));
+    QVERIFY(file.ok());
+    const auto exact = all_logits(*file, tokens_of(64, 1), {.kv = KvType::f32}), near = all_logits(*file, tokens_of(64, 1), {.kv = KvType::bf16});
+    QVERIFY(exact.ok() && near.ok());
+    double error = 0, power = 0;
+    for (std::size_t i = 0; i < exact->size(); ++i) {
+      const double e = static_cast<double>((*exact)[i]), d = static_cast<double>((*near)[i]) - e;
+      error += d * d;
+      power += e * e;
+    }
+    QVERIFY2(error > 0 && error < 1e-3 * power, qPrintable(QString::number(error / power)));
+  }
+
   // Several splits of the attention (kAttentionSplit keys each) and window pages that were let go.
   void sameBitsOverSplits_data() {
     QTest::addColumn<QString>("model");

@@ -100,6 +100,26 @@ class TestSampler : public QObject {
     QCOMPARE(drawn(o, logs({0.7, 0.3}), 500).size(), std::size_t{1});
   }
 
+  void penaltiesComeBeforeTheFilters() {
+    // Filtered first, top-k would leave the penalised token alone; penalised first, another one is the most likely.
+    SamplingOptions o = plain();
+    o.top_k = 1;
+    o.presence_penalty = 2;
+    Sampler sampler(o, {0});
+    std::vector<float> logits{3, 2, 0};
+    QCOMPARE(sampler.sample(logits), TokenId{1});
+  }
+
+  void topKComesBeforeTopP() {
+    // Of all mass 0.4 + 0.2 reach 0.55 and of the two kept 0.4 alone does.
+    SamplingOptions o = plain();
+    o.top_p = 0.55F;
+    const std::vector<float> logits = logs({0.4, 0.2, 0.2, 0.2});
+    QCOMPARE(drawn(o, logits, 500).size(), std::size_t{2});
+    o.top_k = 2;
+    QCOMPARE(drawn(o, logits, 500).size(), std::size_t{1});
+  }
+
   void topKTiesGoToTheLowestIds() {
     SamplingOptions o = plain();
     o.top_k = 2;

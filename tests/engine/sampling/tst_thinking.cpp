@@ -104,6 +104,24 @@ class TestThinking : public QObject {
     QCOMPARE(QString::fromStdString(ThinkingStream(!found.empty(), found).closing_text()), closing);
   }
 
+  void templatesOfModelsThatThink_data() {
+    QTest::addColumn<QByteArray>("source");
+    QTest::addColumn<bool>("thinks");
+    QTest::newRow("none") << QByteArray() << false;
+    QTest::newRow("ChatML") << QByteArray("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>{% endfor %}") << false;
+    QTest::newRow("a header of another family") << QByteArray("<|start|>{{ m.role }}<|end|>") << false;
+    QTest::newRow("Qwen 3") << QByteArray("{%- if enable_thinking is defined and enable_thinking is false %}") << true;
+    QTest::newRow("drops earlier thinking") << QByteArray("{{ content.split('</think>')[-1] }}") << true;
+    QTest::newRow("harmony") << QByteArray("<|start|>assistant<|channel|>analysis<|message|>") << true;
+    QTest::newRow("Gemma 4") << QByteArray("<|channel>thought\n<channel|>") << true;
+    QTest::newRow("Magistral") << QByteArray("[THINK]{{ m.reasoning }}[/THINK]") << true;
+  }
+  void templatesOfModelsThatThink() {
+    QFETCH(QByteArray, source);
+    QFETCH(bool, thinks);
+    QCOMPARE(template_thinks(source.toStdString()), thinks);
+  }
+
   void everySplitOfTheTextGivesTheSame() {
     const std::string text = "  <think>\nWhat is 2 < 3? <b>\n</think>\n\nIt is <true>. A </p> ends.";
     const Split whole = split({text}, false);
