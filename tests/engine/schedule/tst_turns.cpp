@@ -32,6 +32,13 @@ void same_answer(const TurnReport& a, const TurnReport& b) {
   QCOMPARE(a.logits_sha, b.logits_sha);
 }
 
+// A step that takes its time.
+void burn(std::chrono::steady_clock::duration time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
 }  // namespace
 
 class TestTurns : public QObject {
@@ -411,6 +418,37 @@ class TestTurns : public QObject {
     QVERIFY(r.ttft_ms >= r.queue_ms + r.restore_ms && r.total_ms >= r.ttft_ms);
   }
 
+  // A machine that reads one token in half a millisecond: chunks are as long as the time between two figures allows.
+  void progressIsToldTwiceASecond() {
+    FakeOptions slow;
+    slow.on_step = [](std::span<const SequenceStep> steps, const CancelToken&) { burn(std::chrono::microseconds(500) * steps.front().tokens.size()); };
+    struct Told : Waiter {
+      void reading(const TurnProgress& p) override {
+        at.push_back(std::chrono::steady_clock::now());
+        Waiter::reading(p);
+      }
+      std::vector<std::chrono::steady_clock::time_point> at;
+    };
+    const FakeEngine e(slow);
+    e.run("a", tokens(300, 43), 1);
+    auto w = std::make_shared<Told>();
+    const auto sent = std::chrono::steady_clock::now();
+    e.engine->submit(e.request("a", tokens(300, 43) + tokens(1500, 44), 1), w);
+    w->wait();
+    auto before = sent;
+    for (const auto at : w->at) {
+      QVERIFY(at - before < std::chrono::milliseconds(500));
+      before = at;
+    }
+    QVERIFY(w->at.size() >= 4);
+    for (std::size_t i = 0; i < w->progress.size(); ++i) {
+      const TurnProgress& p = w->progress[i];
+      QCOMPARE(p.total, 1800);
+      QCOMPARE(p.cached, 300);
+      QVERIFY(p.done >= p.cached && (i == 0 || (p.done > w->progress[i - 1].done && p.tokens_per_second > 0)));  // with these the time left
+    }
+  }
+
   void writingChatsAreNotStarvedByALongPrompt() {
     FakeOptions fake;
     std::atomic<int> reading_alone{0};
@@ -473,9 +511,7 @@ class TestTurns : public QObject {
     fake.on_step = [](std::span<const SequenceStep> steps, const CancelToken&) {  // 20 us a token
       std::size_t n = 0;
       for (const auto& s : steps) n += s.tokens.size();
-      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(20 * n);
-      while (std::chrono::steady_clock::now() < until) {
-      }
+      burn(std::chrono::microseconds(20) * n);
     };
     const FakeEngine e(fake);
     const std::vector<TokenId> prompt = tokens(2000, 51);
