@@ -13,6 +13,7 @@ constexpr WordRules kOneDigit{.max_digits = 1};
 constexpr WordRules kQwen35{.marks_in_words = true, .max_digits = 1};
 constexpr WordRules kSeedCoder{.max_digits = 1, .tail = ""};
 constexpr WordRules kGpt4o{.contractions = Contractions::after_word, .case_split = true, .tail = "\r\n/"};
+constexpr WordRules kYoutu{.contractions = Contractions::after_word, .case_split = true, .max_digits = 1, .tail = "\r\n/"};
 constexpr WordRules kKimi{.contractions = Contractions::after_word, .case_split = true, .han_apart = true};
 constexpr WordRules kTekken{.contractions = Contractions::none, .case_split = true, .max_digits = 1, .tail = "\r\n/"};
 
@@ -22,6 +23,11 @@ PreTokenizer words_of(const WordRules& rules) {
 PreTokenizer llama3() {
   PreTokenizer pre = words_of(kThreeDigits);
   pre.ignore_merges = pre.add_bos = true;
+  return pre;
+}
+PreTokenizer glm4() {
+  PreTokenizer pre = words_of(kThreeDigits);
+  pre.ignore_merges = true;
   return pre;
 }
 PreTokenizer tekken() {
@@ -73,6 +79,20 @@ PreTokenizer bloom() {
 PreTokenizer viking() {
   return {{{scan::bloom_words, {}}, {scan::number_run, kOneDigit}}};
 }
+PreTokenizer tiny_aya() {
+  return {{{scan::digits_before_word_end, {}}, {scan::digits_from_right, {}}, {scan::words, kGpt4o}}};
+}
+PreTokenizer superbpe() {  // words reach over spaces: only numbers are cut
+  return {{{scan::number_run, kAnyDigits}, {scan::digits_from_right, {}}}};
+}
+PreTokenizer youtu() {
+  PreTokenizer pre{{{scan::east_asian_scripts, {}}, {scan::words, kYoutu}}};
+  pre.ignore_merges = true;
+  return pre;
+}
+PreTokenizer laguna() {
+  return {{{scan::newlines_or_rest, {}}, {scan::words, kOneDigit}}};
+}
 PreTokenizer gemma4() {
   PreTokenizer pre{{{scan::newlines_or_rest, {}}}};
   pre.byte_alphabet = false;
@@ -88,7 +108,8 @@ struct Family {
 const std::vector<Family>& all_families() {
   static const std::vector<Family> list{
       {llama3(), {"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"}},
-      {words_of(kThreeDigits), {"dbrx", "smaug-bpe", "glm4", "chatglm-bpe"}},
+      {words_of(kThreeDigits), {"dbrx", "smaug-bpe", "chatglm-bpe"}},
+      {glm4(), {"glm4", "glm5"}},
       {words_of(kOneDigit),
        {"qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2",
         "bailingmoe", "bailingmoe2", "llada-moe"}},
@@ -110,6 +131,10 @@ const std::vector<Family>& all_families() {
       {bloom(), {"bloom", "poro-chat", "gpt3-finnish"}},
       {viking(), {"viking"}},
       {gemma4(), {"gemma4"}},
+      {tiny_aya(), {"tiny_aya", "cohere2moe"}},
+      {superbpe(), {"superbpe"}},
+      {youtu(), {"youtu"}},
+      {laguna(), {"laguna"}},
   };
   return list;
 }

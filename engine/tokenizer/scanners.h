@@ -10,6 +10,9 @@ std::size_t deepseek_v3_words(const Characters& t, std::size_t at, std::size_t e
 std::size_t number_run(const Characters& t, std::size_t at, std::size_t end,
                        const WordRules& rules);  // up to max_digits
 std::size_t three_ascii_digits(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
+std::size_t digits_before_word_end(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
+std::size_t digits_from_right(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
+std::size_t east_asian_scripts(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
 std::size_t falcon_punctuation(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
 std::size_t default_punctuation(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);
 std::size_t one_newline(const Characters& t, std::size_t at, std::size_t end, const WordRules& rules);

@@ -24,6 +24,10 @@ size_t run_after_space(const Characters& t, size_t at, size_t end, Predicate bel
   return run_while(t, at, end, belongs);
 }
 
+bool is_ascii_digit(std::uint32_t c) {
+  return c >= '0' && c <= '9';
+}
+
 bool one_of(std::uint32_t c, std::u32string_view set) {
   return set.find(static_cast<char32_t>(c)) != set.npos;
 }
@@ -33,6 +37,34 @@ bool one_of(std::uint32_t c, std::u32string_view set) {
 size_t three_ascii_digits(const Characters& t, size_t at, size_t end, const WordRules&) {
   const auto digit = [](CharClass, std::uint32_t c) { return c >= '0' && c <= '9'; };
   return end - at >= 3 && run_while(t, at, at + 3, digit) == 3 ? 3 : 0;
+}
+
+// [0-9]+(?=\b), as a whole; digits that a letter follows are left to the next pass.
+size_t digits_before_word_end(const Characters& t, size_t at, size_t end, const WordRules&) {
+  if (!is_ascii_digit(t.code_points[at]) || (at > 0 && is_ascii_digit(t.code_points[at - 1]))) return 0;
+  const size_t n = run_while(t, at, end, [](CharClass, std::uint32_t c) { return is_ascii_digit(c); });
+  if (at + n == end) return n;
+  const CharClass next = t.classes[at + n];
+  const bool goes_on = is_letter(next) || next == CharClass::mark || next == CharClass::number || t.code_points[at + n] == '_';
+  return goes_on ? 0 : n;
+}
+
+// Groups of three, counted from the right, of a number that is a word by itself: the first one may be shorter.
+size_t digits_from_right(const Characters& t, size_t at, size_t end, const WordRules&) {
+  if (!is_ascii_digit(t.code_points[at]) || !is_ascii_digit(t.code_points[end - 1])) return 0;
+  return (end - at - 1) % 3 + 1;
+}
+
+// [가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+
+size_t east_asian_scripts(const Characters& t, size_t at, size_t end, const WordRules&) {
+  const auto script = [](std::uint32_t c) {
+    if ((c >= 0xAC00 && c <= 0xD7A3) || (c >= 0x3131 && c <= 0x318E)) return 1;
+    if (one_of(c, U"！…“”‘’—：；，") || (c >= 0x3001 && c <= 0x303F) || (c >= 0xFE30 && c <= 0xFE4F)) return 2;
+    if (c >= 0x3105 && c <= 0x312F) return 3;
+    return (c >= 0x4E00 && c <= 0x9FA5) || (c >= 0x3040 && c <= 0x30FF) ? 4 : 0;
+  };
+  const int first = script(t.code_points[at]);
+  return first == 0 ? 0 : run_while(t, at, end, [&](CharClass, std::uint32_t c) { return script(c) == first; });
 }
 
 // [\p{P}$+<=>^~|`]+

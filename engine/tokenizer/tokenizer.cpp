@@ -51,7 +51,8 @@ class GgufTokenizer : public Tokenizer {
         special_(vocabulary_, is_phi3(vocabulary_.file())),
         model_(std::move(model)),
         pre_(std::move(pre)),
-        add_bos_(vocabulary_.file().boolean("tokenizer.ggml.add_bos_token").value_or(add_bos)),
+        // Early conversions of Gemma 4 say false, but the model talks nonsense without it.
+        add_bos_(pre_ == "gemma4" || vocabulary_.file().boolean("tokenizer.ggml.add_bos_token").value_or(add_bos)),
         add_eos_(vocabulary_.file().boolean("tokenizer.ggml.add_eos_token").value_or(false)) {}
 
   std::vector<TokenId> encode(std::string_view utf8, const TokenizeOptions& options) const override {

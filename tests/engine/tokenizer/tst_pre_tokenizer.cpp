@@ -56,6 +56,11 @@ class TestPreTokenizer : public QObject {
     row("minicpm5", "a1234", "a|123|4");
     row("seed-coder", "a!\n", "a|!|\n");
     row("gemma4", "a b\n\nc", "a b|\n\n|c");
+    row("tiny_aya", "a 1234567, x12", "a| |1|234|567|,| x|12");
+    row("tiny_aya", "1234abc fooBar", "123|4|abc| foo|Bar");
+    row("superbpe", "by the way 1234567 or 10² of 999", "by the way |1|234|567| or |10²| of |999");
+    row("youtu", "fooBar's 12 漢字、가나x", "foo|Bar's| |1|2| |漢字|、|가나|x");
+    row("laguna", "a  \n\n b12", "a|  |\n\n| b|1|2");
   }
   void cutsAsTheFamilyDoes() {
     QFETCH(QString, text);

@@ -47,6 +47,8 @@ class TestTokenizer : public QObject {
     TinyVocabulary v = tiny_bpe("llama-bpe");
     const TokenId word = v.add("xyz");  // no merge leads to it
     QCOMPARE(load(v)->encode("xyz", kUser), (Ids{word}));
+    v.pre = "glm4";
+    QCOMPARE(load(v)->encode("xyz", kUser), (Ids{word}));
     v.pre = "gpt-2";
     QCOMPARE(load(v)->encode("xyz", kUser), (Ids{'x', 'y', 'z'}));
   }
