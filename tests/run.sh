@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Builds and runs all tests; ends with ctest's summary.
-#   bash tests/run.sh [--perf] [--neon] [--no-sanitizers] [-R NAME]
+#   bash tests/run.sh [--perf] [--neon] [--fuzz] [--no-sanitizers] [-R NAME]
 # --perf           also the time budgets (label perf), which want a quiet machine
 # --neon           also the kernels for AArch64, cross-compiled and run under qemu
-# --no-sanitizers  leaves out the second build of the engine with address and undefined-behaviour sanitizers
+# --fuzz           fuzzing for ten minutes instead of one
+# --no-sanitizers  leaves out the second build of the engine with address and undefined-behaviour sanitizers, and fuzzing
 # -R NAME          only tests whose name matches
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-perf=no neon=no sanitizers=yes only=()
+perf=no neon=no fuzz=() sanitizers=yes only=()
 while [ $# -gt 0 ]; do
   case $1 in
     --perf) perf=yes ;;
     --neon) neon=yes ;;
+    --fuzz) fuzz=(--long) ;;
     --no-sanitizers) sanitizers=no ;;
     -R) only=(-R "${2:?-R needs a name}"); sanitizers=no; shift ;;
-    -h|--help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h|--help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "Unknown option: $1 (see --help)" >&2; exit 2 ;;
   esac
   shift
@@ -55,6 +57,8 @@ if [ "$sanitizers" = yes ]; then
   build "$top/build/asan" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1" -DTG_SANITIZE=address,undefined \
     -DTG_HEADLESS=ON -DTG_TESTS=ON -DTG_WERROR="$werror" -- engine_tests
   (cd "$top/build/asan" && ctest --output-on-failure -L '^engine$' --parallel 2) || status=1
+  echo "Fuzzing"
+  bash "$top/tests/fuzz/run.sh" "${fuzz[@]}" || status=1
 fi
 
 echo "All tests"

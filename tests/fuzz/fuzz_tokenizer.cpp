@@ -10,7 +10,7 @@ using namespace tg;
 
 constexpr const char* kFamilies[] = {"",        "gpt-2",   "llama-bpe", "qwen2",   "qwen35",       "gpt-4o",         "tekken",
                                      "kimi-k2", "smollm",  "falcon",    "default", "deepseek-llm", "deepseek-coder", "deepseek-v3",
-                                     "bloom",   "viking",  "minicpm5",  "seed-coder"};
+                                     "bloom",   "viking",  "minicpm5",  "seed-coder", "tiny_aya",   "superbpe",       "youtu",  "laguna"};
 
 const Tokenizer& tokenizer_of(std::size_t family) {
   static std::map<std::size_t, test::LoadedVocabulary> loaded;
