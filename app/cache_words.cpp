@@ -94,7 +94,7 @@ QString longWhen(const QDateTime& at, const QDateTime& now) {
   return days >= 1 && days < 7 ? day + QLatin1Char(' ') + at.toString(QStringLiteral("HH:mm")) : day;
 }
 
-QString cacheReason(const QString& code, const QDateTime& at, const QDateTime& now) {
+QString cacheReason(const QString& code, const QDateTime& at, const QDateTime& now, ChatTier from) {
   const QString head = code.section(QLatin1Char(':'), 0, 0), who = code.section(QLatin1Char(':'), 1);
   const QString when = at_time(at, now);
   if (head == QLatin1String("used")) return tr("used recently");
@@ -104,7 +104,7 @@ QString cacheReason(const QString& code, const QDateTime& at, const QDateTime& n
   if (head == QLatin1String("shares") || head == QLatin1String("shared")) {
     return tr("shares %1 tokens with %2").arg(tokens(who.section(QLatin1Char(':'), 0, 0).toInt()), who.section(QLatin1Char(':'), 1));
   }
-  if (head == QLatin1String("moved_budget")) return who.isEmpty() ? tr("moved from RAM%1: budget").arg(when) : tr("moved from RAM%1: budget, for %2").arg(when, who);
+  if (head == QLatin1String("moved_budget")) return who.isEmpty() ? tr("moved from %1%2: budget").arg(tierName(from), when) : tr("moved from %1%2: budget, for %3").arg(tierName(from), when, who);
   if (head == QLatin1String("moved_idle")) return tr("moved to disk%1: not used for a while").arg(when);
   if (head == QLatin1String("moved_close") || head == QLatin1String("closed")) return tr("moved to disk when the program closed");
   if (head == QLatin1String("dropped_budget")) return who.isEmpty() ? tr("dropped%1: budget, oldest first").arg(when) : tr("dropped%1: budget, for %2").arg(when, who);
@@ -122,7 +122,7 @@ QString cacheReason(const CacheRow& row, const QDateTime& now) {
   const bool held = row.chat.tokensHeld > 0;
   if (held && row.chat.pinned) return tr("pinned by you");
   if (held && row.reasonCode.startsWith(QLatin1String("dropped"))) return tr("kept in part; the rest was %1").arg(cacheReason(row.reasonCode, row.reasonAt, now));
-  if (!row.reasonCode.isEmpty() && (held || row.reasonCode.startsWith(QLatin1String("dropped")))) return cacheReason(row.reasonCode, row.reasonAt, now);
+  if (!row.reasonCode.isEmpty() && (held || row.reasonCode.startsWith(QLatin1String("dropped")))) return cacheReason(row.reasonCode, row.reasonAt, now, row.chat.tier == ChatTier::Ram ? ChatTier::Gpu : ChatTier::Ram);
   return row.tokens() > 0 ? tr("nothing was kept") : tr("no message yet");
 }
 

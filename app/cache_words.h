@@ -10,7 +10,8 @@ namespace tg::words {
 QString tierName(ChatTier tier);                                      // "GPU" "RAM" "Disk"
 QString shortWhen(const QDateTime& at, const QDateTime& now);         // 14:24 · yesterday · Fri · 12 Nov
 QString longWhen(const QDateTime& at, const QDateTime& now);          // 14:24 · yesterday 18:40 · Fri 18:40 · 12 Nov
-QString cacheReason(const QString& code, const QDateTime& at, const QDateTime& now);  // UI.md 12.3
+// UI.md 12.3; FROM: the tier that was left, as far as it is known.
+QString cacheReason(const QString& code, const QDateTime& at, const QDateTime& now, ChatTier from = ChatTier::Ram);
 QString cacheReason(const CacheRow& row, const QDateTime& now);       // never empty
 QString cacheMovement(const QString& code);                           // "RAM → disk"
 

@@ -7,7 +7,9 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "app/settings.h"
 #include "views/chats/chat_view.h"
+#include "views/inspector/cache_tab.h"
 #include "views/inspector/turn_tab.h"
 #include "views/theme/icons.h"
 
@@ -26,12 +28,18 @@ InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) 
   tabs_->tabBar()->setAccessibleName(tr("Inspector tabs"));
   turn_ = new TurnTab(tabs_);
   tabs_->addTab(turn_, tr("Turn"));
+  cache_ = new CacheTab(app, tabs_);
+  cache_->hide();
+  showTabs();
+  connect(&app.settings(), &Settings::changed, this, [this](Setting key) {
+    if (key == Setting::DeveloperMode) showTabs();
+  });
   copy_ = new QToolButton(tabs_);
   copy_->setObjectName(u"copyFigures"_s);
   copy_->setIcon(icon(u"copy"_s, Role::Muted));
   copy_->setAccessibleName(tr("Copy the figures of this turn"));
   copy_->setToolTip(copy_->accessibleName());
-  connect(copy_, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(turn_->text()); });
+  connect(copy_, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(tabs_->currentWidget() == cache_ ? cache_->text() : turn_->text()); });
   tabs_->setCornerWidget(copy_);
   column->addWidget(tabs_);
   connect(view, &ChatView::currentTurnChanged, this, &InspectorDock::refresh);
@@ -40,6 +48,13 @@ InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) 
   });
   connect(turn_, &TurnTab::turnWanted, view, &ChatView::selectTurn);
   connect(&Theme::get(), &Theme::changed, this, &InspectorDock::refresh);
+}
+
+void InspectorDock::showTabs() {
+  const bool developer = app_.settings().get(Setting::DeveloperMode).toBool();
+  const int at = tabs_->indexOf(cache_);
+  if (developer && at < 0) tabs_->addTab(cache_, tr("Cache"));
+  if (!developer && at >= 0) tabs_->removeTab(at);
 }
 
 void InspectorDock::refresh() {
@@ -54,6 +69,7 @@ void InspectorDock::refresh() {
     if (m.record->rateCurve.isEmpty() && m.record->output.value_or(0) > 0) app_.chats().loadCurve(view_->chatId(), m.id);
   }
   turn_->show(record, turn, turns, turn == turns && view_->isRunning());
+  cache_->show(view_->chatId(), record);
   copy_->setEnabled(record.has_value());
 }
 

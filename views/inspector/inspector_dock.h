@@ -9,6 +9,7 @@ class QToolButton;
 
 namespace tg {
 
+class CacheTab;
 class ChatView;
 class TurnTab;
 
@@ -23,7 +24,9 @@ class InspectorDock : public QFrame {
   Application& app_;
   ChatView* view_;
   QTabWidget* tabs_;
+  void showTabs();                // Developer mode adds tabs
   TurnTab* turn_;
+  CacheTab* cache_;
   QToolButton* copy_;
 };
 

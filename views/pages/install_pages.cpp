@@ -5,7 +5,10 @@
 #include <QFileInfo>
 #include <QUrl>
 
+#include "app/cache_overview.h"
 #include "app/format.h"
+#include "views/cache/budgets_dialog.h"
+#include "views/cache/cache_page.h"
 #include "views/chats/chat_view.h"
 #include "views/chats/chats_page.h"
 #include "views/composer/composer.h"
@@ -193,10 +196,34 @@ void installCloseQuestion(MainWindow& window) {
   });
 }
 
+// The page, and its actions from the menu, which show it first.
+void installCache(MainWindow& window) {
+  Application& app = window.application();
+  const int number = window.addPage(u"navCache"_s, u"nav-cache"_s, QObject::tr("Cache"), Act::PageCache, [&window, &app](QWidget* parent) {
+    auto* page = new CachePage(app, parent);
+    QObject::connect(page, &CachePage::chatWanted, &window, [&window](const QString& chat) {
+      window.showPage(0);
+      window.chatsPage()->openChat(chat);
+    });
+    return page;
+  }, true);
+  const auto on = [&window, number](Act act, void (CachePage::*then)()) {
+    window.actions().on(act, &window, [&window, number, then] {
+      window.showPage(number);
+      (window.findChild<CachePage*>()->*then)();
+    });
+  };
+  on(Act::CacheBudgets, &CachePage::openBudgets);
+  on(Act::CheckCache, &CachePage::checkIntegrity);
+  on(Act::ClearCache, &CachePage::askClear);
+  window.addDialog(u"budgets"_s, [&window, &app] { return new BudgetsDialog(app.cache(), &window); });
+}
+
 }  // namespace
 
 void installPages(MainWindow& window) {
   Application& app = window.application();
+  installCache(window);
   window.addPage(u"navModels"_s, u"nav-models"_s, QObject::tr("Models"), Act::PageModels, [&window, &app](QWidget* parent) {
     auto* page = new ModelsPage(app.models(), parent);
     QObject::connect(page, &ModelsPage::useInChat, &window, [&window](const QString& path) { useModel(window, path); });

@@ -16,9 +16,9 @@ namespace tg {
 enum class Act {
   NewChat, NewFolder, AddModel, Attach, Import, Export, CloseWindow, Quit,
   Undo, Copy, CopyCode, SelectAll, RenameChat, DeleteChat, MoveChat, DuplicateChat, EditLast, Find, FindAll, Settings,
-  PageChats, PageModels, ToggleList, ToggleInspector, QuickSwitcher, FontLarger, FontSmaller, FontNormal, NextArea, PreviousArea, DeveloperMode,
+  PageChats, PageCache, PageModels, ToggleList, ToggleInspector, QuickSwitcher, FontLarger, FontSmaller, FontNormal, NextArea, PreviousArea, DeveloperMode,
   FocusComposer, Stop, Regenerate, VersionBefore, VersionAfter, TurnBefore, TurnAfter, TurnPopover, ChatBefore, ChatAfter, ChooseModel,
-  KeepInRam, KeepOnDisk, Evict, Pin,
+  KeepInRam, KeepOnDisk, Evict, Pin, CacheBudgets, CheckCache, ClearCache,
   RecentlyDeleted,
   ShortcutSheet, HelpPage, About,
   Count

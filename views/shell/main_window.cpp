@@ -81,9 +81,9 @@ MainWindow::MainWindow(Application& app, QWidget* parent) : QMainWindow(parent),
 int MainWindow::addPage(const QString& navName, const QString& iconName, const QString& word, Act act, std::function<QWidget*(QWidget*)> make, bool developerOnly) {
   const int number = static_cast<int>(list_.size());
   const int nav = rail_->add(navName, iconName, word, false);
-  list_.append({nav, std::move(make), nullptr, developerOnly});
+  list_.append({nav, act, std::move(make), nullptr, developerOnly});
   actions_->on(act, this, [this, number] { showPage(number); });
-  if (developerOnly) rail_->setShown(nav, app_.settings().get(Setting::DeveloperMode).toBool());
+  if (developerOnly) showDeveloperPages(app_.settings().get(Setting::DeveloperMode).toBool());
   return number;
 }
 
@@ -178,10 +178,19 @@ void MainWindow::applySettings() {
   setProperty("scheme", scheme);
   setProperty("fontPercent", percent);
   const bool developer = s.get(Setting::DeveloperMode).toBool();
-  for (const Page& page : list_) {
-    if (page.developerOnly) rail_->setShown(page.nav, developer);
-  }
+  showDeveloperPages(developer);
   if (!list_.isEmpty()) actions_->get(Act::DeveloperMode)->setChecked(developer);
+}
+
+// In User mode these pages have no button and no key; who stands on one is brought back to the chats.
+void MainWindow::showDeveloperPages(bool on) {
+  for (const Page& page : std::as_const(list_)) {
+    if (!page.developerOnly) continue;
+    rail_->setShown(page.nav, on);
+    actions_->get(page.act)->setVisible(on);
+    actions_->get(page.act)->setEnabled(on);
+    if (!on && page.widget && page.widget == pages_->currentWidget()) showPage(0);
+  }
 }
 
 void MainWindow::start() {

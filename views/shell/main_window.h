@@ -42,7 +42,7 @@ class MainWindow : public QMainWindow {
   void start();                                    // restores size and the last chat; call once after construction
 
  private:
-  struct Page { int nav; std::function<QWidget*(QWidget*)> make; QWidget* widget; bool developerOnly; };
+  struct Page { int nav; Act act; std::function<QWidget*(QWidget*)> make; QWidget* widget; bool developerOnly; };
   void registerActions();
   void setTitle(const QString& chat);
   void nextArea(int by);
@@ -50,6 +50,7 @@ class MainWindow : public QMainWindow {
   void selectAll();
   void changeFont(int by);
   void applySettings();
+  void showDeveloperPages(bool on);
   void closeEvent(QCloseEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;

@@ -28,6 +28,8 @@ QFrame#turnPopover, QFrame#contextPopover, QFrame#rowActionBar { background: @ra
 QFrame[kind="warning"] { background: @warnBg; border: none; border-left: 3px solid @warnText; }
 QFrame[kind="warning"] QLabel { color: @warnText; background: transparent; }
 QLabel[kind="warning"] { color: @warnText; background: transparent; border: none; }
+QFrame[kind="note"] { background: @userBg; border: none; border-left: 3px solid @accent; }
+QFrame[kind="note"] QLabel { background: transparent; }
 QFrame[kind="ok"] { background: @okBg; border: none; border-left: 3px solid @okText; }
 QFrame[kind="ok"] QLabel { color: @okText; background: transparent; }
 QPushButton[kind="flat"], QToolButton { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 0.3em; color: @text; }
@@ -65,9 +67,12 @@ QMenu::icon { padding-left: 0.4em; }
 QFrame#navRail, QFrame#chatListPanel, QWidget#composerDock { background: @window; }
 QFrame#navRail, QFrame#chatListPanel { border: none; border-right: 1px solid @border; }
 QFrame#chatListFoot { border: none; border-top: 1px solid @border; }
-QFrame#chatHeader, QFrame#findBar { background: @base; border: none; border-bottom: 1px solid @border; }
+QFrame#chatHeader, QFrame#findBar, QFrame#pageHeader { background: @base; border: none; border-bottom: 1px solid @border; }
+QWidget#cachePage { background: @base; }
+QScrollArea#cacheDetailScroll { background: @window; border: none; border-left: 1px solid @border; }
+QFrame#cacheDetail { background: @window; border: none; border-left: 1px solid @border; }
 QFrame#inspectorDock { background: @base; border: none; border-left: 1px solid @border; }
-QWidget#tabTurn, QWidget#tabTurnBody { background: @base; }
+QWidget#tabTurn, QWidget#tabTurnBody, QWidget#tabCache, QWidget#tabCacheBody { background: @base; }
 QFrame#composerDock { border: none; border-top: 1px solid @border; }
 QFrame#composer { background: @base; border: 1px solid @controlBorder; border-radius: 8px; }
 QFrame#turnStrip { background: @raised; border: none; border-top: 1px solid @border; }
@@ -96,6 +101,12 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QAbstractItemView { background: @base; color: @text; border: 1px solid @border; selection-background-color: @selection; selection-color: @text;
   outline: none; }
 QAbstractItemView:focus { border: 2px solid @focus; }
+QTableView[kind="plain"] { border: 1px solid transparent; background: transparent; }
+QTableView[kind="plain"]:focus { border: 2px solid @focus; }
+QTableView[kind="plain"] QHeaderView { border: none; background: @base; }
+QTableView[kind="plain"] QHeaderView::section { background: @base; padding: 0.35em 0.65em; }
+QTableView[kind="plain"][lines="true"]::item { border-bottom: 1px solid @border; padding: 0.25em 0.1em; color: @text; }
+QTableView[kind="plain"][lines="true"]::item:selected { background: @selection; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @border; padding: 0.35em 0.6em; }
 QTextEdit, QPlainTextEdit { background: @base; color: @text; border: 1px solid @controlBorder; border-radius: 5px;
   selection-background-color: @selection; selection-color: @text; }
