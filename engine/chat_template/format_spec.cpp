@@ -67,8 +67,9 @@ Text number(Runtime& runtime, const Value& value, const FormatSpec& spec) {
   static constexpr std::string_view kRealTypes = "eEfFgG%n";
   const bool real = value.is(Kind::real) || (spec.type != '\0' && kRealTypes.find(spec.type) != std::string_view::npos);
   static constexpr std::string_view kIntegerTypes = "dxXobi";
-  if (value.is(Kind::real) && kIntegerTypes.find(spec.type) != std::string_view::npos && spec.type != '\0') {
-    fail(std::string("Unknown format code '") + spec.type + "' for object of type 'float'");
+  const bool known = spec.type == '\0' || real || kIntegerTypes.find(spec.type) != std::string_view::npos;
+  if (!known || (value.is(Kind::real) && spec.type != '\0' && kRealTypes.find(spec.type) == std::string_view::npos)) {
+    fail("Unknown format code '" + printable({&spec.type, 1}) + "' for object of type '" + (value.is(Kind::real) ? "float'" : "int'"));
   }
   std::string prefix;
   const bool negative = value.is(Kind::real) ? std::signbit(value.real()) && !std::isnan(value.real()) : value.integer() < 0;

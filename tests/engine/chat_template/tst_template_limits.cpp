@@ -61,6 +61,7 @@ class TestTemplateLimits : public QObject {
     row("range", "{{ range(0, 9223372036854775807, 1) | list }}");
     row("pad", "{{ '%999999999d' % 1 }}");
     row("pad by format", "{{ '{:>999999999}'.format(1) }}");
+    for (const char* type : {"S", "s p", "m", "t", "n%", "c", "q"}) row(type, "{{ '{:" + std::string(type) + "}'.format(1.5) }}");
     row("center", "{{ 'a' | center(9999999999) }}");
     row("indent", "{{ 'a\\nb' | indent(9999999999) }}");
     row("indent many", "{{ ('a\\n' * 100000) | indent(10000) }}");
