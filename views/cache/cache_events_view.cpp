@@ -1,7 +1,9 @@
 #include "views/cache/cache_events_view.h"
 
 #include <QHeaderView>
+#include <QPainter>
 #include <QResizeEvent>
+#include <QStyledItemDelegate>
 
 #include "app/cache_words.h"
 #include "views/theme/theme.h"
@@ -9,8 +11,38 @@
 namespace tg {
 
 namespace {
+
 constexpr qsizetype kMostShown = 30;
-}
+
+// A line below each row; reasons wrap.
+class EventDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  static constexpr int kGap = 4;
+  void paint(QPainter* p, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem o = option;
+    initStyleOption(&o, index);
+    p->save();
+    if (o.state & QStyle::State_Selected) p->fillRect(o.rect, color(Role::Selection));
+    p->setFont(o.font);
+    p->setPen(color(index.column() == CacheEventsModel::When ? Role::Muted : Role::Text));
+    p->drawText(o.rect.adjusted(kGap, kGap, -kGap, -kGap), Qt::TextWordWrap | int(QStyle::visualAlignment(o.direction, Qt::AlignLeft | Qt::AlignTop)), o.text);
+    p->setPen(color(Role::Border));
+    p->drawLine(o.rect.bottomLeft(), o.rect.bottomRight());
+    p->restore();
+  }
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem o = option;
+    initStyleOption(&o, index);
+    const auto* view = qobject_cast<const QTableView*>(o.widget);
+    const bool wraps = index.column() == CacheEventsModel::Reason && view;
+    const int width = wraps ? qMax(40, view->columnWidth(index.column()) - 2 * kGap) : 4000;
+    const QRect box = QFontMetrics(o.font).boundingRect(QRect(0, 0, width, 4000), Qt::TextWordWrap, o.text);
+    return {(wraps ? width : box.width()) + 2 * kGap + (wraps ? 0 : kGap), box.height() + 2 * kGap + 1};
+  }
+};
+
+}  // namespace
 
 void CacheEventsModel::set(const QVector<CacheEventInfo>& events) {
   beginResetModel();
@@ -27,7 +59,6 @@ QVariant CacheEventsModel::data(const QModelIndex& index, int role) const {
   const QString when = words::longWhen(e.at, QDateTime::currentDateTime());
   if (role == Qt::AccessibleTextRole) return QString(when + QStringLiteral(", ") + e.movement + QStringLiteral(", ") + e.reason);
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignTop);
-  if (role == Qt::ForegroundRole && index.column() == When) return color(Role::Muted);
   if (role == Qt::FontRole && index.column() == Movement) {
     QFont font;
     font.setWeight(QFont::DemiBold);
@@ -55,7 +86,7 @@ CacheEventsView::CacheEventsView(QWidget* parent) : QTableView(parent), model_(n
   setSelectionBehavior(QAbstractItemView::SelectRows);
   setFrameShape(QFrame::NoFrame);
   setProperty("kind", QStringLiteral("plain"));
-  setProperty("lines", true);
+  setItemDelegate(new EventDelegate(this));
   verticalHeader()->hide();
   horizontalHeader()->hide();
   horizontalHeader()->setStretchLastSection(true);

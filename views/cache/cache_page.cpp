@@ -165,11 +165,12 @@ QWidget* CachePage::buildMain() {
   column->addWidget(rule(left));
   table_ = new CacheTable(left);
   table_->setContextMenuPolicy(Qt::CustomContextMenu);
-  table_->setMinimumHeight(qRound(em(font()) * 14));
-  column->addWidget(table_, 1);
+  table_->setMinimumHeight(qRound(em(font()) * 8));
+  column->addWidget(table_, 1000);
   auto* foot = mutedNote(tr("Least used leaves first, from its end; pinned chats never leave. “Ready in” is the wait for the first token of a 32-token message. Keys: P pin, E evict, G R D to a tier."), left);
   foot->setFont(smallFont(font()));
   column->addWidget(foot);
+  column->addStretch(1);
   return left;
 }
 

@@ -178,7 +178,10 @@ void CacheTable::set(const CacheSnapshot& snapshot) {
   fit();
 }
 
-void CacheTable::filter(const QString& words) { sorted_->setFilterFixedString(words); }
+void CacheTable::filter(const QString& words) {
+  sorted_->setFilterFixedString(words);
+  fit();
+}
 
 QString CacheTable::current() const { return currentIndex().data(CacheTableModel::IdRole).toString(); }
 
@@ -194,9 +197,11 @@ void CacheTable::select(const QString& chatId) {
 void CacheTable::fit() {
   const qreal unit = em(font());
   verticalHeader()->setDefaultSectionSize(qRound(2.3 * unit));
+  // No higher than its rows, so that what stands below is not far away.
+  setMaximumHeight(qMax(minimumHeight(), horizontalHeader()->sizeHint().height() + qMax(1, sorted_->rowCount()) * verticalHeader()->defaultSectionSize() + 2 * frameWidth() + 8));
   const qreal room = viewport()->width() / unit;
-  setColumnHidden(CacheTableModel::Shared, room < 62);
-  setColumnHidden(CacheTableModel::LastUsed, room < 40);
+  setColumnHidden(CacheTableModel::Shared, room < 78);
+  setColumnHidden(CacheTableModel::LastUsed, room < 64);
   for (int column : {int(CacheTableModel::Where), int(CacheTableModel::Tokens), int(CacheTableModel::Size), int(CacheTableModel::Shared), int(CacheTableModel::LastUsed), int(CacheTableModel::ReadyIn)}) {
     resizeColumnToContents(column);
   }

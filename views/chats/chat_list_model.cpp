@@ -13,6 +13,7 @@ namespace tg {
 using namespace Qt::StringLiterals;
 
 namespace {
+constexpr int kLiveMs = 250;                     // figures move four times a second
 const auto kMime = u"application/x-turnglass-chat"_s;
 
 QString tokens(int n) { return ChatListModel::tr("%1 tok").arg(format::count(n)); }
@@ -59,7 +60,10 @@ QString chatSentence(const ChatInfo& c) {
 }
 
 ChatListModel::ChatListModel(ChatService& service, QObject* parent) : QStandardItemModel(parent), service_(service) {
+  live_.setInterval(kLiveMs);
+  connect(&live_, &QTimer::timeout, this, &ChatListModel::refreshLive);
   refresh();
+  connect(&service, &ChatService::turnStarted, this, &ChatListModel::refreshChat);
   connect(&service, &ChatService::chatsChanged, this, &ChatListModel::refresh);
   connect(&service, &ChatService::chatChanged, this, &ChatListModel::refreshChat);
 }
@@ -72,7 +76,9 @@ QString ChatListModel::shape() const {
 }
 
 void ChatListModel::fill(QStandardItem* item, const ChatInfo& c) {
-  const QString second = chatSecondLine(c, service_.liveTurn(c.id));
+  const std::optional<LiveTurn> live = service_.liveTurn(c.id);
+  if (live && !live_.isActive()) live_.start();
+  const QString second = chatSecondLine(c, live);
   const QString title = shownTitle(c.title);
   item->setData(title, TitleRole);
   item->setData(second, SecondLineRole);
@@ -129,6 +135,22 @@ void ChatListModel::refreshChat(const QString& chatId) {
     return;
   }
   fill(item, *c);
+}
+
+// The timer runs only while something is read or written.
+void ChatListModel::refreshLive() {
+  bool any = false;
+  for (auto it = items_.cbegin(); it != items_.cend(); ++it) {
+    const std::optional<LiveTurn> live = service_.liveTurn(it.key());
+    if (!live) continue;
+    any = true;
+    if (held_) continue;
+    const QString second = chatSecondLine({}, live);
+    if ((*it)->data(SecondLineRole).toString() == second) continue;
+    (*it)->setData(second, SecondLineRole);
+    (*it)->setData(QString((*it)->data(TitleRole).toString() + u'\n' + second), Qt::DisplayRole);
+  }
+  if (!any) live_.stop();
 }
 
 void ChatListModel::setHeld(bool held) {

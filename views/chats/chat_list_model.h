@@ -2,6 +2,7 @@
 #pragma once
 #include <QHash>
 #include <QStandardItemModel>
+#include <QTimer>
 
 #include "app/chat_service.h"
 
@@ -31,10 +32,12 @@ class ChatListModel : public QStandardItemModel {
 
  private:
   void fill(QStandardItem* item, const ChatInfo& chat);
+  void refreshLive();                            // counts of answers being read for or written
   QString shape() const;                         // ids and folders in order: the structure
   ChatService& service_;
   QHash<QString, QStandardItem*> items_;
   QString shape_;
+  QTimer live_;
   bool held_ = false, waiting_ = false;
 };
 

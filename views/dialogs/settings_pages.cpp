@@ -74,6 +74,9 @@ void SettingsDialog::buildBudgets() {
   addBytes(form, Setting::BudgetRamBytes, tr("Memory"));
   addBytes(form, Setting::BudgetDiskBytes, tr("Disk"));
   addCheck(form, Setting::KeepOnClose, tr("Keep caches on disk when the program closes"), tr("A chat opened next week is then ready at once."));
+  addBytes(form, Setting::KeepOnCloseMaxBytes, tr("“By its size” keeps up to"));
+  form->addRow(mutedNote(tr("For chats whose own choice, on the page Cache, is “by its size”."), this));
+  addNumber(form, Setting::IdleMinutes, tr("Leaves memory when unused for"), 0, 7 * 24 * 60, 5, tr(" min"), tr("Never"));
 }
 
 void SettingsDialog::buildEnergy() {

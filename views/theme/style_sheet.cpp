@@ -105,8 +105,6 @@ QTableView[kind="plain"] { border: 1px solid transparent; background: transparen
 QTableView[kind="plain"]:focus { border: 2px solid @focus; }
 QTableView[kind="plain"] QHeaderView { border: none; background: @base; }
 QTableView[kind="plain"] QHeaderView::section { background: @base; padding: 0.35em 0.65em; }
-QTableView[kind="plain"][lines="true"]::item { border-bottom: 1px solid @border; padding: 0.25em 0.1em; color: @text; }
-QTableView[kind="plain"][lines="true"]::item:selected { background: @selection; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @border; padding: 0.35em 0.6em; }
 QTextEdit, QPlainTextEdit { background: @base; color: @text; border: 1px solid @controlBorder; border-radius: 5px;
   selection-background-color: @selection; selection-color: @text; }
