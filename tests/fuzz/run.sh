@@ -46,7 +46,7 @@ fuzz() { # KIND SECONDS LONGEST INPUT
 
 # Side by side: model files, and the other kinds one after the other.
 status=0
-fuzz gguf "$gguf" 65536 & model_files=$!
+fuzz gguf "$gguf" 200000 & model_files=$!
 for kind in template tokenizer snapshot; do fuzz "$kind" "$others" 4096 || status=1; done
 wait "$model_files" || status=1
 exit $status
