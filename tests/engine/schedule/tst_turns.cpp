@@ -2,6 +2,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <atomic>
+#include <thread>
 
 #include "tests/support/engine_checks.h"
 #include "tests/support/fake_model.h"
@@ -493,6 +494,48 @@ class TestTurns : public QObject {
       e.engine->submit(e.request("c", tokens(10, 49)), c);
       QCOMPARE(c->wait().finish_reason, FinishReason::error);
       QVERIFY(e.engine->check_integrity());
+    }
+  }
+
+  // What the window does while chats answer: looks, asks for waits, moves caches. The thread sanitizer watches.
+  void steeredFromAnotherThread() {
+    const QTemporaryDir dir(QString::fromStdString(scratch_template()));
+    const EngineOptions options{dir.path().toStdString() + "/cache", {0, 64 * kPageTokens * 8, 1U << 26U}, {1U << 20U, 1000}};
+    std::vector<TurnReport> reports;
+    {
+      const FakeEngine e({}, options);
+      std::atomic<bool> over{false};
+      std::thread steering([&] {
+        for (std::uint64_t i = 0; !over; ++i) {
+          const std::string chat = i % 2 == 0 ? "a" : "b";
+          static_cast<void>(e.engine->predict(e.model, chat, tokens(1200, 60)));
+          static_cast<void>(e.engine->cache_states());
+          static_cast<void>(e.engine->cache_use());
+          static_cast<void>(e.engine->events(chat));
+          static_cast<void>(e.engine->pin(chat, i % 3 == 0));
+          static_cast<void>(e.engine->keep(chat, i % 5 < 3 ? Tier::disk : Tier::ram));
+          static_cast<void>(e.engine->keep_on_close(chat, static_cast<KeepOnClose>(i % 3)));
+          e.engine->prefetch(chat);
+          e.engine->leave_idle(e.engine->cache_state(chat) ? e.engine->cache_state(chat)->last_use_ms + 5000 : 0);
+          if (i % 11 == 0) static_cast<void>(e.engine->evict(chat));
+          if (i % 17 == 0) e.engine->set_budget({0, (16 + i % 64) * kPageTokens * 8, 1U << 26U});
+        }
+      });
+      for (int round = 0; round < 8; ++round) {
+        auto a = std::make_shared<Waiter>(), b = std::make_shared<Waiter>();
+        e.engine->submit(e.request("a", tokens(900 + 50 * round, 61), 40), a);
+        e.engine->submit(e.request("b", tokens(700, 62 + static_cast<std::uint64_t>(round)), 40), b);
+        reports.push_back(a->wait());
+        reports.push_back(b->wait());
+      }
+      over = true;
+      steering.join();
+      INTEGRITY(e.engine);
+    }
+    const FakeEngine plain;
+    for (int round = 0; round < 8; ++round) {
+      same_answer(reports[static_cast<std::size_t>(2 * round)], plain.cold("x", tokens(900 + 50 * round, 61), 40));
+      same_answer(reports[static_cast<std::size_t>(2 * round + 1)], plain.cold("x", tokens(700, 62 + static_cast<std::uint64_t>(round)), 40));
     }
   }
 
