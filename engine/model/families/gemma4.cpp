@@ -96,7 +96,7 @@ void describe_gemma4(FamilyBuilder& b) {
     return;
   }
   b.model.embedding_scale = std::sqrt(static_cast<float>(b.model.dim));
-  b.model.final_softcap = static_cast<float>(b.number_or("final_logit_softcapping", 0.0));
+  b.model.final_softcap = static_cast<float>(b.number_or("final_logit_softcapping", 30.0));  // as all published ones
   const int n_own = b.n_layers() - b.integer_or("attention.shared_kv_layers", 0);
   for (int i = 0; i < b.n_layers(); ++i) {
     b.attention_norms(i, "attn_norm", "post_attention_norm");

@@ -8,12 +8,14 @@ void describe_gpt_oss(FamilyBuilder& b) {
     return;
   }
   const int window = b.integer("attention.sliding_window");
+  const double window_base = b.number_or("rope.freq_base_swa", 0.0);  // 0: as the full layers
   for (int i = 0; i < b.n_layers(); ++i) {
+    const bool windowed = b.is_window_layer(i, 2);
     b.attention_norms(i, "attn_norm");
-    b.attention(i, {});
+    b.attention(i, {.base = windowed ? window_base : 0.0});
     LayerDescription& layer = b.layer(i);
     layer.attention.sinks = b.vector_if(FamilyBuilder::in_layer(i, "attn_sinks.weight"), layer.n_heads);
-    if (b.is_window_layer(i, 2)) {
+    if (windowed) {
       b.window(i, window);
     }
     b.feed_forward_norms(i, "post_attention_norm");

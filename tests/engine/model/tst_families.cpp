@@ -48,6 +48,19 @@ class TestFamilies : public QObject {
     QCOMPARE(d->embedding_scale, 8.0F);
   }
 
+  void windowLayersMayTurnByTheirOwnBase() {
+    TinyModel m = tiny_gpt_oss();
+    const auto plain = describe(m);
+    QVERIFY(plain.ok());
+    QVERIFY(plain->layers[0].window > 0 && plain->layers[1].window == 0);
+    QCOMPARE(plain->layers[0].attention.rope.inv_freq, plain->layers[1].attention.rope.inv_freq);
+    m.keys["rope.freq_base_swa"] = 300.0F;
+    const auto own = describe(m);
+    QVERIFY(own.ok());
+    QCOMPARE(own->layers[1].attention.rope.inv_freq, plain->layers[1].attention.rope.inv_freq);
+    QVERIFY(own->layers[0].attention.rope.inv_freq[1] > plain->layers[0].attention.rope.inv_freq[1]);
+  }
+
   void stateIsCounted() {
     const auto d = describe(tiny_qwen35());
     QVERIFY(d.ok());
