@@ -229,7 +229,7 @@ class Peer:
 
     def batched(self, model, prompt, generate, parallel):
         """Tokens per second of all sequences together, after a shared prompt."""
-        rows = self._rows([self.program("llama-batched-bench"), "-m", model, "-c", str(prompt + generate * parallel + 64), "-npp", str(prompt), "-ntg", str(generate),
+        rows = self._rows([self.program("llama-batched-bench"), "-m", model, "-c", str((prompt + generate) * parallel + 64), "-npp", str(prompt), "-ntg", str(generate),
                            "-npl", str(parallel), "-pps", "-t", str(self.threads), "-tb", str(self.threads), "--output-format", "jsonl"])  # fmt: skip
         if not rows:
             raise Refused("llama-batched-bench printed no result.")
@@ -335,10 +335,10 @@ def print_table(rows):
         print("  ".join(text.ljust(width) for text, width in zip(line, widths)) + "  " + line[-1])
 
 
-def print_markdown(rows):
-    print("| " + " | ".join(HEADS) + " |\n|" + "---|" * len(HEADS))
+def print_markdown(rows, file=None):
+    print("| " + " | ".join(HEADS) + " |\n|" + "---|" * len(HEADS), file=file)
     for r in rows:
-        print("| " + " | ".join(text.replace("|", "/") for text in cells(r)) + " |")
+        print("| " + " | ".join(text.replace("|", "/") for text in cells(r)) + " |", file=file)
 
 
 def finish(bench, rows):

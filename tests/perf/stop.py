@@ -5,6 +5,7 @@ llama-server: the client leaves; the time counts until the server's processor ti
 is no border of chunks, until the process has ended (so that putting everything away counts too). What is kept shows a replay whose send is stopped
 after some tokens and then sent again.
 """
+import json
 import random
 import signal
 import subprocess
@@ -43,8 +44,11 @@ def ours(bench, path, text, after):
             pass
         start = time.monotonic()
         process.send_signal(signal.SIGINT)
-        process.communicate()
-        return time.monotonic() - start
+        printed, _ = process.communicate()
+        seconds = time.monotonic() - start
+    if printed.startswith("{") and json.loads(printed)["output"] > 0:
+        raise Refused("The whole prompt was read before the stop: take a longer one.")
+    return seconds
 
 
 def peers(bench, path, length, after):
