@@ -39,6 +39,7 @@ struct CacheRow {
   bool busy = false;                        // being read for or written: its cache cannot be moved or dropped
   QString reasonCode;                       // of the engine; empty: nothing was ever kept
   QDateTime reasonAt;                       // when that was; may be invalid
+  ChatTier movedFrom = ChatTier::Unknown;   // the tier it left, if its reason is a movement that still holds
   QString modelName;                        // never empty when the chat has a model
   qint64 sharedBytes = 0;
   int fullPages = 0, tailTokens = 0, pageTokens = 0;

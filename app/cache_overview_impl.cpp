@@ -128,6 +128,8 @@ CacheRow CacheOverviewImpl::rowOf(const ChatInfo& chat, const QHash<QString, con
     if (s->tokens > 0) fingerprint = QString::fromStdString(s->fingerprint);
     if (facts_->reason_at.contains(chat.id)) row.reasonAt = QDateTime::fromMSecsSinceEpoch(facts_->reason_at.value(chat.id));
   }
+  const bool gpu = facts_->budget.gpu > 0 || facts_->use.gpu.used > 0;
+  if (chat.tier == ChatTier::Disk || (chat.tier == ChatTier::Ram && gpu)) row.movedFrom = chat.tier == ChatTier::Disk ? ChatTier::Ram : ChatTier::Gpu;
   row.pageTokens = facts_->use.page_tokens;
   if (const ChatUse* u = uses.value(chat.id)) {
     row.fullPages = u->full_pages;
@@ -174,6 +176,12 @@ void CacheOverviewImpl::build() {
   for (const ModelInfo& m : models_->models()) {
     if (m.path == (model.isEmpty() ? models_->defaultModel() : model)) now.tokenBytes = m.kvBytesPerToken;
   }
+  // A model that is not in the list: by the pages of the longest chat.
+  const auto longest = std::max_element(now.rows.begin(), now.rows.end(), [](const CacheRow& a, const CacheRow& b) { return a.chat.tokensHeld < b.chat.tokensHeld; });
+  if (now.tokenBytes <= 0 && longest != now.rows.end() && longest->chat.tokensHeld > 0 && longest->pageTokens > 0) {
+    const int pages = longest->fullPages + (longest->tailTokens > 0 ? 1 : 0);
+    now.tokenBytes = static_cast<double>(longest->chat.bytesHeld.value_or(0)) / std::max(1, pages * longest->pageTokens);
+  }
   snapshot_ = std::move(now);
   Q_EMIT changed();
 }
@@ -209,7 +217,7 @@ QVector<CacheEventInfo> CacheOverviewImpl::turnEvents(const QString& chatId) con
   for (const MessageInfo& m : chats_->messages(chatId)) {
     if (!m.record || m.role != QLatin1String("assistant")) continue;
     const TurnRecord& r = *m.record;
-    const QDateTime end = m.created.toLocalTime().addMSecs(qRound64(r.totalMs.value_or(0)));
+    const QDateTime end = std::min(QDateTime::currentDateTime(), m.created.toLocalTime().addMSecs(qRound64(r.totalMs.value_or(0))));
     if (r.output.value_or(0) > 0) out.push_back({end, CacheOverview::tr("+ %1 tok").arg(format::count(*r.output)), CacheOverview::tr("answer of turn %1").arg(r.turn)});
     const QDateTime start = m.created.toLocalTime().addMSecs(qRound64(r.ttftMs.value_or(0)));
     QString read = CacheOverview::tr("read for turn %1").arg(r.turn);

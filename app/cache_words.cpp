@@ -122,7 +122,9 @@ QString cacheReason(const CacheRow& row, const QDateTime& now) {
   const bool held = row.chat.tokensHeld > 0;
   if (held && row.chat.pinned) return tr("pinned by you");
   if (held && row.reasonCode.startsWith(QLatin1String("dropped"))) return tr("kept in part; the rest was %1").arg(cacheReason(row.reasonCode, row.reasonAt, now));
-  if (!row.reasonCode.isEmpty() && (held || row.reasonCode.startsWith(QLatin1String("dropped")))) return cacheReason(row.reasonCode, row.reasonAt, now, row.chat.tier == ChatTier::Ram ? ChatTier::Gpu : ChatTier::Ram);
+  // It was moved down, and has come back since.
+  if (held && row.movedFrom == ChatTier::Unknown && row.reasonCode.startsWith(QLatin1String("moved"))) return tr("read back from disk");
+  if (!row.reasonCode.isEmpty() && (held || row.reasonCode.startsWith(QLatin1String("dropped")))) return cacheReason(row.reasonCode, row.reasonAt, now, row.movedFrom);
   return row.tokens() > 0 ? tr("nothing was kept") : tr("no message yet");
 }
 

@@ -30,6 +30,7 @@ inline void fillCachePicture(FakeApplication& app) {
     r.modelName = r.chat.modelName;
     r.reasonCode = QString::fromLatin1(seed.reason);
     r.reasonAt = today.addSecs(-60 * (seed.minutesAgo - 3));
+    r.movedFrom = r.chat.tier == ChatTier::Ram ? ChatTier::Gpu : ChatTier::Ram;
     r.pageTokens = 256;
     r.fullPages = r.chat.tokensHeld / 256;
     r.tailTokens = r.chat.tokensHeld % 256;

@@ -128,6 +128,28 @@ class TestCachePage : public QObject {
     QCOMPARE(f.part<QLabel>(u"cacheDetailTitle"_s)->text(), f.cache().row(id)->chat.title);
   }
 
+  void fewBytesOfALargeBudget() {
+    Fixture f;
+    f.cache().tier(ChatTier::Gpu)->budget = 100 * kGib;
+    f.cache().refresh();
+    QVector<const CacheMap::Piece*> gpu;
+    for (const CacheMap::Piece& p : f.map()->pieces()) {
+      if (p.tier == ChatTier::Gpu) gpu << &p;
+    }
+    QCOMPARE(gpu.size(), 3);
+    for (const CacheMap::Piece* p : gpu) {
+      QVERIFY(p->rect.width() > 20);
+      QVERIFY(qAbs(p->rect.width() / gpu[0]->rect.width() - double(p->block.bytes) / double(gpu[0]->block.bytes)) < 0.05);  // to scale among themselves
+    }
+  }
+
+  void titleIsThePages() {
+    Fixture f;
+    QCOMPARE(f.window->windowTitle(), QString::fromUtf8("Cache – Turnglass"));
+    f.window->showPage(0);
+    QTRY_VERIFY(f.window->windowTitle().startsWith(u"Boiler"_s));
+  }
+
   void clickSelects() {
     Fixture f;
     for (const CacheMap::Piece& p : f.map()->pieces()) {

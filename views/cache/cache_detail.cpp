@@ -33,10 +33,11 @@ void fillCacheFacts(Facts& facts, const CacheRow& row) {
   else if (held) pages = tr("%1 full (%2 tokens a page)").arg(format::count(row.fullPages), format::count(row.pageTokens));
   facts.set(tr("Pages"), pages);
   QString shared = tr("no page");
-  if (row.sharedPages > 0) shared = tr("%1 pages, %2 tokens, with “%3”").arg(format::count(row.sharedPages), format::count(row.sharedTokens), row.sharedWith);
+  if (row.sharedPages == 1) shared = tr("1 page, %1 tokens, with “%2”").arg(format::count(row.sharedTokens), row.sharedWith);
+  if (row.sharedPages > 1) shared = tr("%1 pages, %2 tokens, with “%3”").arg(format::count(row.sharedPages), format::count(row.sharedTokens), row.sharedWith);
   facts.set(tr("Shared with other chats"), shared);
   QString now = words::readyIn(row);
-  if (held) now = tr("%1 from %2").arg(now, row.chat.tier == ChatTier::Gpu ? tr("the GPU") : row.chat.tier == ChatTier::Ram ? tr("RAM") : tr("disk"));
+  if (held) now = tr("%1, from %2").arg(now, row.chat.tier == ChatTier::Gpu ? tr("the GPU") : row.chat.tier == ChatTier::Ram ? tr("RAM") : tr("disk"));
   facts.set(tr("If used now"), row.chat.waitMs ? now : format::unknown(), false, tr("not measured yet: send one message with this model"));
   facts.set(tr("If it had to be read again"), format::expectedTime(row.readAgainMs), false, tr("not measured yet: send one message with this model"));
 }
@@ -65,6 +66,7 @@ CacheDetail::CacheDetail(Application& app, QWidget* parent) : QFrame(parent), ap
   about_->setWordWrap(true);
   facts_ = new Facts(body_);
   facts_->setObjectName(u"cacheFacts"_s);
+  facts_->setWrapping(true);
   actions_ = new CacheActions(cache_, true, body_);
   heading_ = new QLabel(tr("What happened to this cache"), body_);
   heading_->setFont(scaled(font(), 1, true));

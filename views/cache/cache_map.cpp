@@ -17,6 +17,13 @@ namespace tg {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+// Below this share of its budget a tier's blocks would be slivers: they get this part of the bar, and the free rest is shortened, which is shown.
+constexpr double kSliver = 0.1, kBlocksShare = 0.6;
+
+}  // namespace
+
 CacheMap::CacheMap(QWidget* parent) : QWidget(parent) {
   setObjectName(u"cacheMap"_s);
   setAccessibleName(tr("Map of the cache"));
@@ -98,7 +105,11 @@ void CacheMap::arrange() {
     line.bar = QRectF(from + 0.5, top + 1, qMax(20.0, width() - from - side - 1), unit * 1.5);
     line.figures = stacked() ? QRectF(left, y - unit * 0.1, width() - left, unit * 1.6) : QRectF(width() - side, y, side, unit * 3.2);
     const int first = static_cast<int>(pieces_.size());
-    const double whole = double(qMax<qint64>(1, qMax(t.budget, t.used)));
+    double whole = double(qMax<qint64>(1, qMax(t.budget, t.used)));
+    if (t.used > 0 && double(t.used) < whole * kSliver) {
+      whole = double(t.used) / kBlocksShare;
+      line.cut = line.bar.left() + line.bar.width() * kBlocksShare + unit * 1.6;
+    }
     qreal x = line.bar.left() + 1;
     for (const CacheBlock& b : t.blocks) {
       const qreal due = line.bar.width() * double(b.bytes) / whole;
@@ -151,6 +162,26 @@ void CacheMap::paintBlock(QPainter& p, const Piece& piece) const {
   }
 }
 
+// Two slanted strokes, as on a broken axis, and the word for it.
+void CacheMap::paintCut(QPainter& p, const Line& line) const {
+  const qreal slant = em(font()) * 0.35;
+  QPainterPath gap;
+  gap.moveTo(line.cut + slant, line.bar.top() - 2);
+  gap.lineTo(line.cut + 2 * slant, line.bar.top() - 2);
+  gap.lineTo(line.cut, line.bar.bottom() + 2);
+  gap.lineTo(line.cut - slant, line.bar.bottom() + 2);
+  gap.closeSubpath();
+  p.fillPath(gap, color(Role::Base));
+  p.setPen(QPen(color(Role::ControlBorder), 1.2));
+  p.drawLine(QPointF(line.cut + slant, line.bar.top() - 2), QPointF(line.cut - slant, line.bar.bottom() + 2));
+  p.drawLine(QPointF(line.cut + 2 * slant, line.bar.top() - 2), QPointF(line.cut, line.bar.bottom() + 2));
+  p.setFont(captionFont(font()));
+  p.setPen(color(Role::Muted));
+  const QRectF rest(line.cut + 3 * slant, line.bar.top(), line.bar.right() - line.cut - 3 * slant, line.bar.height());
+  const QString word = tr("free, shortened");
+  if (QFontMetricsF(p.font()).horizontalAdvance(word) < rest.width()) p.drawText(rest, Qt::AlignCenter, word);
+}
+
 void CacheMap::paintFigures(QPainter& p, const Line& line) const {
   const CacheTier& t = line.tier;
   const QFont body = font(), small = smallFont(font()), strong = scaled(font(), 1, true);
@@ -192,6 +223,7 @@ void CacheMap::paintEvent(QPaintEvent*) {
     p.setBrush(line.tier.exists ? QBrush(color(Role::Sunken)) : QBrush(Qt::NoBrush));
     p.drawRoundedRect(line.bar, 3, 3);
     paintFigures(p, line);
+    if (line.cut > 0) paintCut(p, line);
     if (line.tier.exists) continue;
     p.setFont(smallFont(font()));
     p.setPen(color(Role::Muted));

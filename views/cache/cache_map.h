@@ -38,7 +38,11 @@ class CacheMap : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  struct Line { CacheTier tier; QRectF bar, label, figures; };
+  struct Line {
+    CacheTier tier;
+    QRectF bar, label, figures;
+    qreal cut = 0;                             // x where the free rest is shortened; 0: it is to scale as well
+  };
   void arrange();
   void placeNames(int from, int to, qreal right);
   void go(int to);
@@ -48,6 +52,7 @@ class CacheMap : public QWidget {
   qreal lineHeight() const;
   QString title(const CacheBlock& block) const;
   void paintBlock(QPainter& p, const Piece& piece) const;
+  void paintCut(QPainter& p, const Line& line) const;
   void paintFigures(QPainter& p, const Line& line) const;
 
   CacheSnapshot snapshot_;

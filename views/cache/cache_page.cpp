@@ -177,7 +177,7 @@ QWidget* CachePage::buildMain() {
 void CachePage::refresh() {
   const CacheSnapshot& all = cache_.snapshot();
   QStringList parts{tr("%1 tokens held for %2").arg(format::count(all.tokensHeld), all.chatsHeld == 1 ? tr("1 chat") : tr("%1 chats").arg(format::count(all.chatsHeld)))};
-  parts << (all.chatsCold == 1 ? tr("1 chat is cold") : tr("%1 chats are cold").arg(format::count(all.chatsCold)));
+  if (all.chatsCold > 0) parts << (all.chatsCold == 1 ? tr("1 chat is cold") : tr("%1 chats are cold").arg(format::count(all.chatsCold)));
   if (all.tokenBytes > 0) parts << tr("one token is %1").arg(format::bytes(qRound64(all.tokenBytes)));
   summary_->setText(parts.join(u" · "_s));
   summary_->setToolTip(summary_->text());

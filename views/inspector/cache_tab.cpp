@@ -70,6 +70,7 @@ CacheTab::CacheTab(Application& app, QWidget* parent) : QWidget(parent), cache_(
   column->addWidget(turnTitle_);
   turn_ = new Facts(page);
   turn_->setObjectName(u"tabCacheTurn"_s);
+  turn_->setWrapping(true);
   column->addWidget(turn_);
   column->addSpacing(6);
   tier_ = bold({}, page);
@@ -78,6 +79,7 @@ CacheTab::CacheTab(Application& app, QWidget* parent) : QWidget(parent), cache_(
   column->addWidget(tier_);
   facts_ = new Facts(page);
   facts_->setObjectName(u"tabCacheFacts"_s);
+  facts_->setWrapping(true);
   column->addWidget(facts_);
   actions_ = new CacheActions(cache_, false, page);
   column->addWidget(actions_);

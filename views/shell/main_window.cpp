@@ -81,7 +81,7 @@ MainWindow::MainWindow(Application& app, QWidget* parent) : QMainWindow(parent),
 int MainWindow::addPage(const QString& navName, const QString& iconName, const QString& word, Act act, std::function<QWidget*(QWidget*)> make, bool developerOnly) {
   const int number = static_cast<int>(list_.size());
   const int nav = rail_->add(navName, iconName, word, false);
-  list_.append({nav, act, std::move(make), nullptr, developerOnly});
+  list_.append({nav, act, word, std::move(make), nullptr, developerOnly});
   actions_->on(act, this, [this, number] { showPage(number); });
   if (developerOnly) showDeveloperPages(app_.settings().get(Setting::DeveloperMode).toBool());
   return number;
@@ -106,6 +106,7 @@ void MainWindow::showPage(int number) {
   }
   pages_->setCurrentWidget(page.widget);
   rail_->setCurrent(page.nav);
+  setTitle(chatTitle_);
 }
 
 QVector<int> MainWindow::pages() const {
@@ -135,7 +136,14 @@ void MainWindow::registerActions() {
   });
 }
 
-void MainWindow::setTitle(const QString& chat) { setWindowTitle(chat.isEmpty() ? tr("Turnglass") : tr("%1 – Turnglass").arg(chat)); }
+void MainWindow::setTitle(const QString& chat) {
+  chatTitle_ = chat;
+  QString title = chat;
+  for (qsizetype i = 1; i < list_.size(); ++i) {
+    if (list_[i].widget && list_[i].widget == pages_->currentWidget()) title = list_[i].word;
+  }
+  setWindowTitle(title.isEmpty() ? tr("Turnglass") : tr("%1 – Turnglass").arg(title));
+}
 
 // Navigation, list, content, composer, inspector; parts that are not shown are left out.
 void MainWindow::nextArea(int by) {

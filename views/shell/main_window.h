@@ -42,9 +42,9 @@ class MainWindow : public QMainWindow {
   void start();                                    // restores size and the last chat; call once after construction
 
  private:
-  struct Page { int nav; Act act; std::function<QWidget*(QWidget*)> make; QWidget* widget; bool developerOnly; };
+  struct Page { int nav; Act act; QString word; std::function<QWidget*(QWidget*)> make; QWidget* widget; bool developerOnly; };
   void registerActions();
-  void setTitle(const QString& chat);
+  void setTitle(const QString& chat);              // kept while another page is shown
   void nextArea(int by);
   void copy();
   void selectAll();
@@ -63,6 +63,7 @@ class MainWindow : public QMainWindow {
   ChatsPage* chats_;
   StatusLine* status_;
   Toast* toast_;
+  QString chatTitle_;
   QVector<Page> list_;
   std::function<bool()> mayClose_;
   QVector<QPair<QString, std::function<QWidget*()>>> dialogs_;

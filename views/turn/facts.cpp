@@ -21,7 +21,7 @@ void Facts::set(const QString& key, const QString& value, bool bold, const QStri
     label = new QLabel(this);
     label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setWordWrap(value.size() > 24);
+    label->setWordWrap(wraps_ || value.size() > 24);
     label->setFocusPolicy(Qt::NoFocus);
     const int at = static_cast<int>(rows_.size());
     name->setWordWrap(key.size() > 30);
