@@ -46,7 +46,7 @@ class Engine {
   // Reads the chat's pages from disk in the background, without moving other chats: while the user types. Its model may come later.
   virtual void prefetch(const std::string& sequence) = 0;
   virtual Status evict(const std::string& sequence) = 0;
-  // For a chat that has a cache already; a turn says it too. "Never" writes nothing more; what is on disk by then goes when the engine closes.
+  // "Never" writes nothing more; what is on disk by then goes when the engine closes.
   virtual Status keep_on_close(const std::string& sequence, KeepOnClose keep) = 0;
   virtual void set_keep_rules(const KeepRules& rules) = 0;
   virtual KeepRules keep_rules() const = 0;

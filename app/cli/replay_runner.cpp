@@ -222,6 +222,7 @@ QString ReplayRunner::cache_step(const QString& kind, const QJsonObject& o) {
     const Status told = engine.keepOnClose(id, engine_keep(*keep));
     if (!o.contains(QLatin1String("tier"))) return refused(told);
   }
+  if (!engine.cacheState(id)) return {};     // nothing is held: in a run without the cache these steps have nothing to do
   const QString tier = text(o, "tier");
   return refused(engine.keep(id, tier == QLatin1String("gpu") ? Tier::gpu : tier == QLatin1String("disk") ? Tier::disk : Tier::ram));
 }

@@ -44,6 +44,16 @@ KvCache::Tree* KvCache::tree(const std::string& key_id) const {
   return found == trees_.end() ? nullptr : found->second.get();
 }
 
+// A chat may be pinned before it holds anything.
+ChatRecord& KvCache::record_of(const std::string& sequence) {
+  auto& record = records_[sequence];
+  if (!record) {
+    record = std::make_unique<ChatRecord>();
+    record->sequence = record->title = sequence;
+  }
+  return *record;
+}
+
 void KvCache::open(const PageKey& key, const CacheLayout& layout, std::shared_ptr<PageMemory> memory) {
   const std::lock_guard lock(mutex_);
   const std::string id = key.id();
@@ -116,14 +126,10 @@ std::unique_ptr<CacheLease> KvCache::begin(const CacheRequest& request) {
     plan(*lease, t);
     if (!lease->recorded_) return lease;
     find_cause(*lease, t);
-    auto& record = records_[request.sequence];
-    if (!record) {
-      record = std::make_unique<ChatRecord>();
-      record->sequence = request.sequence;
-    }
-    record->title = lease->title_;
-    record->keep = request.keep_on_close.value_or(record->keep);
-    ++record->busy;
+    ChatRecord& record = record_of(request.sequence);
+    record.title = lease->title_;
+    record.keep = request.keep_on_close.value_or(record.keep);
+    ++record.busy;
   } else {
     lease->finding_.report.outcome = "disabled";
   }

@@ -140,6 +140,7 @@ class KvCache {
 
   // kv_cache.cpp: turns
   Tree* tree(const std::string& key_id) const;
+  ChatRecord& record_of(const std::string& sequence);
   void release_memory(const std::string& key_id);
   void plan(CacheLease& lease, Tree& tree);
   void unplan(CacheLease& lease);

@@ -33,9 +33,7 @@ KeepRules KvCache::rules() const {
 
 Status KvCache::keep_on_close(const std::string& sequence, KeepOnClose keep) {
   const std::lock_guard lock(mutex_);
-  const auto found = records_.find(sequence);
-  if (found == records_.end()) return make_error(ErrorCode::bad_argument, "This chat has no cache.");
-  if (std::exchange(found->second->keep, keep) == keep) return Ok{};
+  if (std::exchange(record_of(sequence).keep, keep) == keep) return Ok{};
   changed();
   post_write(sequence);
   return Ok{};

@@ -232,7 +232,7 @@ bool KvCache::evict_record(ChatRecord& record, const Loss& loss) {
 Status KvCache::evict(const std::string& sequence) {
   const std::lock_guard lock(mutex_);
   const auto found = records_.find(sequence);
-  if (found == records_.end()) return make_error(ErrorCode::bad_argument, "This chat has no cache.");
+  if (found == records_.end()) return Ok{};  // nothing is held: that is what was asked for
   ChatRecord& record = *found->second;
   const Tier tier = record.path.empty() ? Tier::none : record.path.back()->in_memory() ? Tier::ram : Tier::disk;
   if (!evict_record(record, {MissCause::evicted, "user", {}, std::string(name_of(tier)), {}, now_ms()}))
@@ -243,10 +243,9 @@ Status KvCache::evict(const std::string& sequence) {
 
 Status KvCache::pin(const std::string& sequence, bool pin_it) {
   const std::lock_guard lock(mutex_);
-  const auto found = records_.find(sequence);
-  if (found == records_.end()) return make_error(ErrorCode::bad_argument, "This chat has no cache.");
-  found->second->pinned = pin_it;
-  note(*found->second, pin_it ? "pinned" : "unpinned", pin_it ? "pinned" : "used");
+  ChatRecord& record = record_of(sequence);
+  record.pinned = pin_it;
+  note(record, pin_it ? "pinned" : "unpinned", pin_it ? "pinned" : "used");
   if (!pin_it) make_room(0, {"budget", {}});
   queue_->post([this, sequence] { write_record(sequence); });
   return Ok{};

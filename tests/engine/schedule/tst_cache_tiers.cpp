@@ -206,6 +206,21 @@ class TestCacheTiers : public QObject {
     INTEGRITY(e.engine);
   }
 
+  void aChatIsPinnedBeforeItHoldsAnything() {
+    const QTemporaryDir dir(scratch());
+    {
+      const FakeEngine e({}, on_disk(dir));
+      QVERIFY(e.engine->pin("a", true));
+      QVERIFY(e.engine->evict("b"));
+      INTEGRITY(e.engine);
+    }
+    const FakeEngine e({}, on_disk(dir, {0, 12 * kPage, 0}));
+    const TurnReport r = e.run("a", tokens(500, 42));
+    QCOMPARE(r.cache.miss.cause, MissCause::first_turn);
+    for (std::uint64_t i = 0; i < 4; ++i) e.run("b", tokens(500, 43 + i));
+    QCOMPARE(e.run("a", tokens(500, 42)).input_cached, 499);
+  }
+
   void smallDiskDropsTheOldest() {
     const QTemporaryDir dir(scratch());
     const FakeEngine e({}, on_disk(dir, {0, 9 * kPage, 20 * kPage}));
