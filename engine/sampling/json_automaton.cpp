@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/sampling/json_steps.h"
+
 namespace tg {
 namespace {
 
@@ -11,20 +13,11 @@ constexpr std::size_t kMaxSpaces = 32;     // in a row: a model must not be able
 constexpr std::size_t kMaxStacks = 64;
 constexpr std::size_t kMaxNameBytes = 4096;  // compared with declared names
 constexpr int kAnyNode = 1;
-constexpr std::int64_t kLargest = 999'999'999'999'999'999;  // 18 digits
 
-// Steps within a string: plain, behind a backslash, 4..1 hexadecimal digits to come, 1..3 further bytes of a character to come.
-// After E0, ED, F0 and F4 the second byte has a narrower range (Unicode table 3-7). An escape of D8..DB is the first half of a pair.
-enum StringStep { kPlain = 0, kEscape = 1, kHex = 10, kTail = 20, kAfterE0 = 30, kAfterED, kAfterF0, kAfterF4,
-                  kHexAfterD = 40, kFirstHalf1, kFirstHalf2, kPairSlash, kPairU, kPairD, kPairLow };
-// Steps within a number.
-enum NumberStep { kMinus, kZero, kDigits, kPoint, kFraction, kExponent, kExponentSign, kExponentDigits };
 // What an object or array expects.
 enum ContainerStep { kFirst, kColon, kAfterValue, kNext };
 
 bool is_space(unsigned char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-bool is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
-bool is_hex(unsigned char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 using Frame = JsonAutomaton::Frame;
 using Stack = JsonAutomaton::Stack;
@@ -41,81 +34,6 @@ bool skip_space(const Frame& f, unsigned char byte, JsonAutomaton::State& out) {
   }
   return true;
 }
-
-int narrow_step(int step, unsigned char byte) {
-  switch (step) {
-    case kAfterE0: return byte >= 0xA0 && byte < 0xC0 ? kTail + 1 : -1;
-    case kAfterED: return byte >= 0x80 && byte < 0xA0 ? kTail + 1 : -1;
-    case kAfterF0: return byte >= 0x90 && byte < 0xC0 ? kTail + 2 : -1;
-    default: return byte >= 0x80 && byte < 0x90 ? kTail + 2 : -1;
-  }
-}
-
-// Escaped halves of a pair stand only together, or the text cannot be read.
-int pair_step(int step, unsigned char byte) {
-  const int lower = byte | 0x20;
-  switch (step) {
-    case kHexAfterD: return !is_hex(byte) ? -1 : byte < '8' ? kHex + 2 : lower < 'c' ? kFirstHalf1 : -1;
-    case kFirstHalf1: return is_hex(byte) ? kFirstHalf2 : -1;
-    case kFirstHalf2: return is_hex(byte) ? kPairSlash : -1;
-    case kPairSlash: return byte == '\\' ? kPairU : -1;
-    case kPairU: return byte == 'u' ? kPairD : -1;
-    case kPairD: return lower == 'd' ? kPairLow : -1;
-    default: return is_hex(byte) && lower >= 'c' ? kHex + 2 : -1;
-  }
-}
-
-// Step behind BYTE inside a string; -1: not allowed there.
-int string_step(int step, unsigned char byte) {
-  if (step == kEscape) {
-    if (byte == 'u') return kHex + 4;
-    return std::string_view("\"\\/bfnrt").find(static_cast<char>(byte)) != std::string_view::npos ? kPlain : -1;
-  }
-  if (step >= kHexAfterD) return pair_step(step, byte);
-  if (step >= kAfterE0) return narrow_step(step, byte);
-  if (step == kHex + 4 && (byte | 0x20) == 'd') return kHexAfterD;
-  if (step > kTail) return (byte & 0xC0U) == 0x80U ? (step == kTail + 1 ? kPlain : step - 1) : -1;
-  if (step > kHex) return is_hex(byte) ? (step == kHex + 1 ? kPlain : step - 1) : -1;
-  if (byte == '\\') return kEscape;
-  if (byte < 0x20) return -1;
-  if (byte < 0x80) return kPlain;
-  if (byte >= 0xC2 && byte < 0xE0) return kTail + 1;
-  if (byte >= 0xE0 && byte < 0xF0) return byte == 0xE0 ? kAfterE0 : (byte == 0xED ? kAfterED : kTail + 2);
-  if (byte == 0xF0) return kAfterF0;
-  return byte == 0xF4 ? kAfterF4 : (byte > 0xF0 && byte < 0xF4 ? kTail + 3 : -1);
-}
-
-int number_step(int step, unsigned char byte, bool integer) {
-  switch (step) {
-    case kMinus: return byte == '0' ? kZero : (is_digit(byte) ? kDigits : -1);
-    case kZero:
-    case kDigits:
-      if (is_digit(byte)) return step == kDigits ? kDigits : -1;
-      if (integer) return -1;
-      return byte == '.' ? kPoint : (byte == 'e' || byte == 'E' ? kExponent : -1);
-    case kPoint: return is_digit(byte) ? kFraction : -1;
-    case kFraction: return is_digit(byte) ? kFraction : (byte == 'e' || byte == 'E' ? kExponent : -1);
-    case kExponent:
-      if (byte == '+' || byte == '-') return kExponentSign;
-      return is_digit(byte) ? kExponentDigits : -1;
-    default: return is_digit(byte) ? kExponentDigits : -1;
-  }
-}
-
-// Numbers every reader can hold: 64 bits whole, a double otherwise.
-// Whether digits behind NUMBER, or none, can make it a value within MINIMUM and MAXIMUM. NUMBER: as read so far, NEGATIVE: its sign.
-bool may_become(std::int64_t number, bool negative, bool final, const SchemaNode& limits) {
-  const std::int64_t low = limits.minimum.value_or(-kLargest), high = limits.maximum.value_or(kLargest);
-  std::int64_t least = number, most = number;
-  while (true) {
-    if ((negative ? -least : most) >= low && (negative ? -most : least) <= high) return true;
-    if (final || number == 0 || most > kLargest / 10) return false;
-    least *= 10;
-    most = most * 10 + 9;
-  }
-}
-
-int max_digits(int step) { return step == kExponentDigits ? 2 : (step == kDigits ? 18 : 20); }
 
 }  // namespace
 

@@ -69,6 +69,9 @@ void TestCli::refusals_data() {
   row("chat send --chat a --text hi --temperature hot", 2);
   row("chat send --chat a --text hi --model /nowhere/gone.gguf", 2);
   row("chat send --chat a --text hi --kv-type q9", 2);
+  row("chat send --chat a --text hi --kernels neon9", 2);
+  row("chat send --chat a --text hi --json-schema /nowhere/gone.json", 2);
+  row("chat send --chat a --text hi --json-schema /dev/null", 2);
   row("chat import /nowhere/gone.json", 2);
   row("cache keep nobody", 2);
   row("cache budget --ram many", 2);
