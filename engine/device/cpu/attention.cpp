@@ -225,8 +225,9 @@ void CpuDevice::attention(const AttentionArgs& args) {
   const TileWorker worker(k_, args);
   std::vector<QueryTile> tiles = query_tiles(args, worker.group());
   const int v_dim = worker.v_dim();
-  const auto few = static_cast<int>(tiles.size()) < 8 * threads();
-  if (!few || threads() == 1) {
+  const bool few = static_cast<int>(tiles.size()) < 8 * threads();
+  const bool several_splits = std::any_of(tiles.begin(), tiles.end(), [](const QueryTile& t) { return t.end_split - t.first_split > 1; });
+  if (!few || !several_splits || threads() == 1) {
     pool_.run(static_cast<int>(tiles.size()), [&](int piece, int thread) {
       // Later rows see more keys: the longest pieces go first, so that the end of the op is even.
       const QueryTile& tile = tiles[tiles.size() - 1 - zu(piece)];

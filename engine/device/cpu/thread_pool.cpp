@@ -19,15 +19,11 @@ void relax() {
 }
 
 // Long enough to bridge the serial parts of a step (norms, sampling), short against what a user sees in a processor meter.
-constexpr auto kSpin = std::chrono::microseconds(60);
-
-constexpr std::uint64_t kPieceMask = (1U << 20) - 1;
-std::uint64_t count_of(std::uint64_t ticket) { return (ticket >> 20) & kPieceMask; }
-std::uint64_t next_of(std::uint64_t ticket) { return ticket & kPieceMask; }
+constexpr auto kSpin = std::chrono::microseconds(150);
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : ranges_(static_cast<std::size_t>(std::max(1, threads))) {
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
 }
 
@@ -38,12 +34,25 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-bool ThreadPool::take_piece(int thread) {
-  std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
+bool ThreadPool::Range::take(bool front, std::uint32_t& piece) {
+  std::uint64_t seen = word.load(std::memory_order_acquire), left = 0;
   do {
-    if (next_of(ticket) >= count_of(ticket)) return false;
-  } while (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel, std::memory_order_acquire));
-  if (!cancelled()) call_(context_, static_cast<int>(next_of(ticket)), thread);
+    const auto next = static_cast<std::uint32_t>(seen), end = static_cast<std::uint32_t>(seen >> 32);
+    if (next >= end) return false;
+    piece = front ? next : end - 1;
+    left = front ? seen + 1 : seen - (std::uint64_t{1} << 32);
+  } while (!word.compare_exchange_weak(seen, left, std::memory_order_acq_rel, std::memory_order_acquire));
+  return true;
+}
+
+// A late worker may still look for pieces of a job that is over: it finds none, or some of the next job, which is as good.
+bool ThreadPool::take_piece(int thread) {
+  const std::size_t own = static_cast<std::size_t>(thread), n = ranges_.size();
+  std::uint32_t piece = 0;
+  bool taken = ranges_[own].take(true, piece);
+  for (std::size_t i = 1; !taken && i < n; ++i) taken = ranges_[(own + i) % n].take(false, piece);
+  if (!taken) return false;
+  if (!cancelled()) call_(context_, static_cast<int>(piece), thread);
   finished_.fetch_add(1, std::memory_order_acq_rel);
   return true;
 }
@@ -53,49 +62,40 @@ void ThreadPool::run_alone(int pieces, Call call, void* context) {
 }
 
 void ThreadPool::run_pieces(int pieces, Call call, void* context) {
-  const bool countable = static_cast<std::uint64_t>(pieces) < kPieceMask;  // always, with the piece sizes in use
-  if (pieces <= 1 || workers_.empty() || !countable) return run_alone(pieces, call, context);
-  if (Clock::now() < stalls_.alone_until) return run_alone(pieces, call, context);
+  if (pieces <= 1 || workers_.empty()) return run_alone(pieces, call, context);
+  const auto start = Clock::now();
+  if (start < stalls_.alone_until) return run_alone(pieces, call, context);
   call_ = call;
   context_ = context;
   finished_.store(0, std::memory_order_relaxed);
-  const std::uint64_t job = (ticket_.load(std::memory_order_relaxed) >> 40) + 1;
-  ticket_.store((job << 40) | (static_cast<std::uint64_t>(pieces) << 20), std::memory_order_release);
+  const auto n = static_cast<std::uint64_t>(ranges_.size()), all = static_cast<std::uint64_t>(pieces);
+  for (std::uint64_t t = 0; t < n; ++t) {
+    ranges_[t].set(static_cast<std::uint32_t>(all * t / n), static_cast<std::uint32_t>(all * (t + 1) / n));
+  }
   epoch_.fetch_add(1, std::memory_order_release);
   epoch_.notify_all();
   while (take_piece(0)) {
   }
-  wait_for_others(pieces);
+  wait_for_others(pieces, start);
 }
 
-void ThreadPool::wait_for_others(int pieces) {
-  const auto start = Clock::now();
+void ThreadPool::wait_for_others(int pieces, Clock::time_point start) {
+  const auto begin = Clock::now();
   for (int spins = 0; finished_.load(std::memory_order_acquire) != static_cast<std::uint32_t>(pieces);) {
     relax();
     if (++spins > 20000) std::this_thread::yield();  // the other thread's core may be taken: let the system place it
   }
   const auto now = Clock::now();
-  stalls_.add(now, now - start);
+  stalls_.add(now, begin - start, now - begin);
 }
 
-void ThreadPool::Stalls::add(Clock::time_point now, Clock::duration wait) {
-  constexpr auto kWindow = std::chrono::milliseconds(4);  // about a time slice of the system's scheduler
+void ThreadPool::Stalls::add(Clock::time_point now, Clock::duration work, Clock::duration wait) {
+  constexpr auto kStall = std::chrono::milliseconds(1);  // a part of the time slice that another program gets
   constexpr auto kLongestPause = std::chrono::milliseconds(1280), kShortestPause = std::chrono::milliseconds(20);
-  if (now - window_start > 8 * kWindow) {  // a pause between steps: nothing to conclude from it
-    window_start = now - wait;
-    waited = {};
-  }
-  waited += wait;
-  const auto elapsed = now - window_start;
-  if (elapsed < kWindow) return;
-  if (waited > elapsed / 3) {
-    alone_until = now + pause;
-    pause = std::min(2 * pause, kLongestPause);
-  } else {
-    pause = kShortestPause;
-  }
-  window_start = now;
-  waited = {};
+  if (wait < kStall || wait < work) return;
+  const bool again = now - alone_until < 4 * pause;  // the core was lost again soon after the last pause
+  pause = again ? std::min(2 * pause, kLongestPause) : kShortestPause;
+  alone_until = now + pause;
 }
 
 void ThreadPool::work(int thread) {

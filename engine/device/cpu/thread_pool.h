@@ -1,7 +1,8 @@
-// Threads that work on the pieces of one op. Pieces are handed out one by one, so a thread whose core was taken away delays only its piece.
+// Threads that work on the pieces of one op. Every thread walks a range of its own from front to back, so that what it prefetches past a
+// piece is what it needs next, and takes pieces from the back of the others' ranges when its own is done.
 // Who computes a piece never matters to its result. Where another program has taken a core, the caller would spend its time waiting for
-// the thread that lost it: then the pool works with the caller alone for a while and tries again later. Between ops workers spin for a moment (the next op of a step is microseconds
-// away) and then sleep: an idle engine uses no processor time.
+// the thread that lost it: then the pool works with the caller alone for a while and tries again later. Between ops workers spin for a
+// moment (the next op of a step is microseconds away) and then sleep: an idle engine uses no processor time.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -33,28 +34,34 @@ class ThreadPool {
 
  private:
   using Call = void (*)(void* context, int piece, int thread);
-  void run_pieces(int pieces, Call call, void* context);
-  void work(int thread);
-  bool take_piece(int thread);
-  void run_alone(int pieces, Call call, void* context);
-  void wait_for_others(int pieces);
-
   using Clock = std::chrono::steady_clock;
-  // Decides from the share of time spent waiting for others whether to work alone for a while.
-  struct Stalls {
-    Clock::time_point window_start{}, alone_until{};
-    Clock::duration waited{};
-    std::chrono::milliseconds pause{20};
-    void add(Clock::time_point now, Clock::duration wait);
-  };
-  Stalls stalls_;
 
+  // Pieces [next, end) still to be taken, in one word: the owner takes from the front, others from the back.
+  struct alignas(64) Range {
+    std::atomic<std::uint64_t> word{0};
+    void set(std::uint32_t next, std::uint32_t end) { word.store(std::uint64_t{end} << 32 | next, std::memory_order_release); }
+    bool take(bool front, std::uint32_t& piece);
+  };
+
+  // Decides whether to work alone for a while: after an op that spent more time waiting for others than working.
+  struct Stalls {
+    Clock::time_point alone_until{};
+    std::chrono::milliseconds pause{0};
+    void add(Clock::time_point now, Clock::duration work, Clock::duration wait);
+  };
+
+  void run_pieces(int pieces, Call call, void* context);
+  void run_alone(int pieces, Call call, void* context);
+  void wait_for_others(int pieces, Clock::time_point start);
+  bool take_piece(int thread);
+  void work(int thread);
+
+  Stalls stalls_;
   std::vector<std::thread> workers_;
+  std::vector<Range> ranges_;    // of each thread; all empty between jobs
   const std::atomic<bool>* cancel_ = nullptr;
-  Call call_ = nullptr;
+  Call call_ = nullptr;          // of the running job, read only by who took one of its pieces
   void* context_ = nullptr;
-  // One word says which job it is, how many pieces it has and which is next, so that a late worker can never take a piece of another job.
-  alignas(64) std::atomic<std::uint64_t> ticket_{0};
   alignas(64) std::atomic<std::uint32_t> finished_{0};
   alignas(64) std::atomic<std::uint32_t> epoch_{0};  // counts jobs; what sleeping workers wait on
   std::atomic<bool> stop_{false};
