@@ -61,8 +61,7 @@ void KvCache::open(const PageKey& key, const CacheLayout& layout, std::shared_pt
   if (known != nullptr && !(known->index->layout() == layout)) {  // snapshots of an engine that laid pages out differently
     while (!known->index->root()->children.empty())
       drop_subtree(*known, known->index->root()->children.back(), {MissCause::snapshot_refused, {}, {}, "disk", "engine_version", now_ms()});
-    trees_.erase(id);
-    known = nullptr;
+    known->index = std::make_unique<PrefixTree>(known->key_text, layout);  // the tree itself stays: a write may be on its way
   }
   if (known == nullptr) {
     auto fresh = std::make_unique<Tree>();
