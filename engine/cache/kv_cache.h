@@ -155,6 +155,7 @@ class KvCache {
   // kv_cache_report.cpp
   std::string check_links() const;
   bool check_content(Tree& tree, Node& node, Blob& blob, int group, int position);
+  void check_node(const std::string& key_id, const PageHash& hash, int& pages, int& bad);
 
   // kv_cache_use.cpp
   void changed() const;

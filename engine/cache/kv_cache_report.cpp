@@ -2,6 +2,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "engine/cache/cache_clock.h"
 #include "engine/cache/kv_cache.h"
@@ -148,34 +150,48 @@ bool KvCache::check_content(Tree& t, Node& node, Blob& blob, int group, int posi
   return sound;
 }
 
-Result<std::string> KvCache::check_integrity() {
-  flush(std::chrono::milliseconds(5000));
+// One page of one tree; the lock is held for it alone.
+void KvCache::check_node(const std::string& key_id, const PageHash& hash, int& pages, int& bad) {
   const std::lock_guard lock(mutex_);
+  Tree* t = tree(key_id);
+  Node* node = t == nullptr ? nullptr : t->index->find(hash);
+  if (node == nullptr) return;  // went with a bad one, or made room
+  bool lost = false;
+  for (std::size_t g = 0; g < node->pages.size(); ++g) {
+    Blob& page = node->pages[g];
+    pages += page.present() ? 1 : 0;
+    if (check_content(*t, *node, page, static_cast<int>(g), 0)) continue;
+    ++bad;
+    lost = lost || (!page.present() && t->index->layout().groups[g].window == 0);
+  }
+  for (auto& [position, state] : node->states) {
+    pages += state.present() ? 1 : 0;
+    bad += check_content(*t, *node, state, -1, position) ? 0 : 1;
+  }
+  std::erase_if(node->states, [](const auto& state) { return !state.second.present(); });
+  if (lost) drop_subtree(*t, node, {MissCause::snapshot_refused, {}, {}, "disk", std::string(name_of(Refusal::checksum)), now_ms()});
+}
+
+Result<std::string> KvCache::check_integrity() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kTurn{2};       // of work between two pauses
+  constexpr std::chrono::microseconds kPause{200};    // for those who wait for the lock: it goes to no one in particular when it is free
+  flush(std::chrono::milliseconds(5000));
   const auto wrong = [](std::string what) { return make_error(ErrorCode::internal, std::move(what)); };
-  if (std::string problem = check_links(); !problem.empty()) return wrong(problem);
+  std::vector<std::pair<std::string, PageHash>> order;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::string problem = check_links(); !problem.empty()) return wrong(problem);
+    for (const auto& entry : trees_)
+      for (const auto& node : entry.second->index->nodes()) order.emplace_back(entry.first, node.first);
+  }
   int pages = 0, bad = 0;
-  for (const auto& entry : trees_) {
-    Tree& t = *entry.second;
-    std::vector<PageHash> order;
-    for (const auto& node : t.index->nodes()) order.push_back(node.first);
-    for (const PageHash& hash : order) {
-      Node* node = t.index->find(hash);
-      if (node == nullptr) continue;  // went with a bad one
-      bool lost = false;
-      for (std::size_t g = 0; g < node->pages.size(); ++g) {
-        Blob& page = node->pages[g];
-        pages += page.present() ? 1 : 0;
-        if (check_content(t, *node, page, static_cast<int>(g), 0)) continue;
-        ++bad;
-        lost = lost || (!page.present() && t.index->layout().groups[g].window == 0);
-      }
-      for (auto& [position, state] : node->states) {
-        pages += state.present() ? 1 : 0;
-        bad += check_content(t, *node, state, -1, position) ? 0 : 1;
-      }
-      std::erase_if(node->states, [](const auto& state) { return !state.second.present(); });
-      if (lost) drop_subtree(t, node, {MissCause::snapshot_refused, {}, {}, "disk", std::string(name_of(Refusal::checksum)), now_ms()});
-    }
+  Clock::time_point since = Clock::now();
+  for (const auto& [key_id, hash] : order) {
+    check_node(key_id, hash, pages, bad);
+    if (Clock::now() - since < kTurn) continue;
+    std::this_thread::sleep_for(kPause);
+    since = Clock::now();
   }
   if (bad > 0) return wrong(std::to_string(bad) + " of " + std::to_string(pages) + " pages did not agree with their checksums and were dropped.");
   return "All " + std::to_string(pages) + " pages agree with their checksums.";

@@ -88,6 +88,7 @@ CacheEventsView::CacheEventsView(QWidget* parent) : QTableView(parent), model_(n
   setProperty("kind", QStringLiteral("plain"));
   setItemDelegate(new EventDelegate(this));
   verticalHeader()->hide();
+  verticalHeader()->setMinimumSectionSize(1);
   horizontalHeader()->hide();
   horizontalHeader()->setStretchLastSection(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

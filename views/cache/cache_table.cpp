@@ -49,7 +49,7 @@ class RowDelegate : public QStyledItemDelegate {
   }
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QSize size = QStyledItemDelegate::sizeHint(option, index);
-    size.rwidth() += qRound(em(option.font) * (index.column() == CacheTableModel::Chat ? 3 : 1.3));
+    size.rwidth() += qRound(em(option.font) * (index.column() == CacheTableModel::Chat ? 3 : 1.7));
     return size;
   }
 };
@@ -197,6 +197,7 @@ void CacheTable::select(const QString& chatId) {
 void CacheTable::fit() {
   const qreal unit = em(font());
   verticalHeader()->setDefaultSectionSize(qRound(2.3 * unit));
+  setIconSize({qRound(unit * 1.15), qRound(unit * 1.15)});
   // No higher than its rows, so that what stands below is not far away.
   setMaximumHeight(qMax(minimumHeight(), horizontalHeader()->sizeHint().height() + qMax(1, sorted_->rowCount()) * verticalHeader()->defaultSectionSize() + 2 * frameWidth() + 8));
   const qreal room = viewport()->width() / unit;
@@ -207,6 +208,17 @@ void CacheTable::fit() {
   }
   resizeColumnToContents(CacheTableModel::Chat);
   setColumnWidth(CacheTableModel::Chat, qBound(qRound(unit * 8), columnWidth(CacheTableModel::Chat), qMax(qRound(unit * 9), viewport()->width() / 4)));
+  // The reason takes the rest; where that is too little the table scrolls.
+  int others = 0;
+  for (int column = 0; column < CacheTableModel::Why; ++column) others += isColumnHidden(column) ? 0 : columnWidth(column);
+  const bool enough = viewport()->width() - others >= qRound(unit * 9);
+  horizontalHeader()->setStretchLastSection(enough);
+  if (!enough) setColumnWidth(CacheTableModel::Why, qRound(unit * 24));
+}
+
+void CacheTable::changeEvent(QEvent* event) {
+  QTableView::changeEvent(event);
+  if (event->type() == QEvent::FontChange && sorted_) fit();
 }
 
 void CacheTable::resizeEvent(QResizeEvent* event) {

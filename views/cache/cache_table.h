@@ -44,8 +44,9 @@ class CacheTable : public QTableView {
  private:
   void fit();
   void resizeEvent(QResizeEvent* event) override;
-  CacheTableModel* model_;
-  QSortFilterProxyModel* sorted_;
+  void changeEvent(QEvent* event) override;
+  CacheTableModel* model_ = nullptr;
+  QSortFilterProxyModel* sorted_ = nullptr;
 };
 
 }  // namespace tg

@@ -201,6 +201,14 @@ void ChatHeader::fillTierMenu() {
   held->setEnabled(false);
   tierMenu_->addSeparator();
   for (Act act : {Act::KeepInRam, Act::KeepOnDisk, Act::Pin, Act::Evict}) tierMenu_->addAction(actions_.get(act));
+  QMenu* keep = tierMenu_->addMenu(tr("When the program closes"));
+  keep->setObjectName(u"keepOnCloseMenu"_s);
+  const QPair<ChatKeep, QString> choices[] = {{ChatKeep::BySize, tr("Keep by its size")}, {ChatKeep::Always, tr("Always keep on disk")}, {ChatKeep::Never, tr("Never keep")}};
+  for (const auto& [choice, text] : choices) {
+    QAction* a = keep->addAction(text, this, [this, choice = choice] { app_.chats().setKeepOnClose(chatId_, choice); });
+    a->setCheckable(true);
+    a->setChecked(chat->keepOnClose == choice);
+  }
 }
 
 }  // namespace tg
