@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Growth of the time to the first token from 500 to 8 000 tokens, against linear-plus-attention arithmetic.
 
-The engine counts its operations: linear ones in proportion to the tokens, attention in proportion to the pairs of query and visible key. Two prompt
+bench tells the operations that the engine counts: linear ones in proportion to the tokens, attention in proportion to the pairs of query and visible key. Two prompt
 lengths give both shares. The arithmetic takes linear operations at the machine's measured int8 peak (f32 where the weights are floats) and attention
 at its f32 peak; the figure is measured growth divided by this one's.
 """
@@ -32,10 +32,17 @@ def seconds_by_arithmetic(layers, ops, limits, floats, n):
     return (linear * n / peak + attention * pairs(layers, n) / limits["f32_gop_per_s"]) / 1e9
 
 
+def counted(bench, path, n):
+    """Operations of a prompt of N tokens."""
+    (result,) = bench.ours.bench(path, prompt=n, generate=0, repeat=1)[0].values()
+    return result["ops_per_token"] * n
+
+
 def measure(bench):
     rows = []
     for name, path in bench.models(*MODELS):
-        label, info, ops = f"growth {name}", bench.ours.info(path), {}
+        label, info = f"growth {name}", bench.ours.info(path)
+        ops = {n: counted(bench, path, n) for n in (SHORT, LONG)}
         floats = set(info["formats"]) <= FLOATS
         for r in bench.rounds(label):
             r["limits"] = bench.ours.bench(path, prompt=16, generate=0, repeat=1)[1]
@@ -44,7 +51,6 @@ def measure(bench):
             for n in (SHORT, BETWEEN, LONG):
                 mine = [x for x in records if x["input_total"] == n]
                 r[f"ttft {n}"] = median(x["ttft_ms"] / 1000 for x in mine)
-                ops[n] = mine[-1]["gop_per_s_prefill"] * mine[-1]["prefill_ms"] * 1e6
         done = bench.done(label)
         limits = {key: median(r["limits"][key] for r in done) for key in done[0]["limits"]}
         expected = {n: seconds_by_arithmetic(info["layers"], ops, limits, floats, n) for n in (SHORT, BETWEEN, LONG)}
