@@ -53,6 +53,16 @@ class TestTokenizer : public QObject {
     QCOMPARE(load(v)->encode("xyz", kUser), (Ids{'x', 'y', 'z'}));
   }
 
+  void gemma4BeginsWithBosWhateverTheFileSays() {
+    TinyVocabulary v = tiny_bpe("gemma4");
+    const TokenId bos = v.add("<bos>", 3);
+    v.ids = {{"bos", static_cast<std::uint32_t>(bos)}};
+    v.flags = {{"add_bos_token", false}};
+    QCOMPARE(load(v)->encode("in", kWithSpecial).front(), bos);
+    v.pre = "gpt-2";
+    QVERIFY(load(v)->encode("in", kWithSpecial).front() != bos);
+  }
+
   void sentencePieceStyle() {
     const auto t = load(tiny_spm());
     QCOMPARE(t->encode("hello", kUser), (Ids{259}));
