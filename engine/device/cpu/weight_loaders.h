@@ -232,10 +232,76 @@ struct Loader<Format::MXFP4> {
   static constexpr int kBlocks = 1, kGroups = 1, kOffset = 12;
   static constexpr bool kMin = false, kWide = false;
   TG_INLINE static void load(const std::byte* t, int, Unpacked& u) {
-    float scales[16];
-    for (int r = 0; r < 16; ++r) scales[r] = half_e8m0(byte_at(t, r));
-    u.scale[0] = vload(scales);
+    // 2^(e - 128) as the product of two halves of the exponent: exact also where it is subnormal.
+    const VI e = iand(load_i8(t), iset(255)), part = ishr(e, 1);
+    u.scale[0] = vmul(vpow2(isub(part, iset(64))), vpow2(isub(isub(e, part), iset(64))));
     table_nibbles(t + 16, kE2m1Doubled, 12, u.q);
+  }
+};
+
+// half_ue4m3 of engine/formats/fp4.h.
+TG_INLINE VF half_ue4m3_lanes(VI bits) {
+  const VF all = to_float(bits), mantissa = to_float(iand(bits, iset(7)));
+  const VI exponent = iand(ishr(bits, 3), iset(15));
+  const VMask subnormal = vless(to_float(exponent), vset(1.0F));
+  const VF value = vmul(vselect(subnormal, mantissa, vadd(mantissa, vset(8.0F))),
+                        vselect(subnormal, vset(0x1p-10F), vpow2(isub(exponent, iset(11)))));
+  return vselect(vless(all, vset(127.0F)), value, vselect(vless(all, vset(128.0F)), vset(0.0F), value));
+}
+
+template <>
+struct Loader<Format::NVFP4> {
+  static constexpr int kBlocks = 2, kGroups = 2, kOffset = 12;
+  static constexpr bool kMin = false, kWide = false;
+  TG_INLINE static void load(const std::byte* t, int b, Unpacked& u) {
+    const VI scales = word(t, 0), offset = iset8(12);
+#pragma GCC unroll 2
+    for (int g = 0; g < 2; ++g) {
+      u.scale[g] = half_ue4m3_lanes(iand(ishr(scales, 8 * (2 * b + g)), iset(255)));
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        const VI w = word(t, 1 + 2 * (2 * b + g) + i);
+        u.q[4 * g + i] = iadd8(lookup16(kE2m1Doubled, low4(w)), offset);
+        u.q[4 * g + 2 + i] = iadd8(lookup16(kE2m1Doubled, high4(w)), offset);
+      }
+    }
+  }
+};
+
+template <>
+struct Loader<Format::TQ2_0> {
+  static constexpr int kBlocks = 8, kGroups = 1, kOffset = 1;
+  static constexpr bool kMin = false, kWide = false;
+  TG_INLINE static void load(const std::byte* t, int b, Unpacked& u) {
+    u.scale[0] = load_half(t);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) u.q[i] = iand(ishr(word(t + 32, 8 * (b / 4) + i), 2 * (b % 4)), iset8(3));
+  }
+};
+
+template <>
+struct Loader<Format::Q1_0> {
+  static constexpr int kBlocks = 4, kGroups = 1, kOffset = 1;
+  static constexpr bool kMin = false, kWide = false;
+  TG_INLINE static void load(const std::byte* t, int b, Unpacked& u) {
+    u.scale[0] = load_half(t);
+    const VI bits = word(t + 32, b);
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; ++j) u.q[j] = add_where_bit(iset(0), bits, j, 2);
+  }
+};
+
+template <>
+struct Loader<Format::Q2_0> {
+  static constexpr int kBlocks = 2, kGroups = 1, kOffset = 1;
+  static constexpr bool kMin = false, kWide = false;
+  TG_INLINE static void load(const std::byte* t, int b, Unpacked& u) {
+    u.scale[0] = load_half(t);
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; ++j) {  // one byte holds four columns: each pair of bits moves to a byte of its own
+      const VI x = iand(ishr(word(t + 32, 2 * b + j / 4), 8 * (j % 4)), iset(255));
+      u.q[j] = iand(ior(ior(x, ishl(x, 6)), ior(ishl(x, 12), ishl(x, 18))), iset8(3));
+    }
   }
 };
 
