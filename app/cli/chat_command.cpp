@@ -14,7 +14,7 @@ namespace {
 
 // Relative paths mean the folder of this process, not that of the window they may be handed to.
 QStringList with_absolute_files(QStringList args) {
-  static const QStringList options{QStringLiteral("--attach"), QStringLiteral("--out"), QStringLiteral("--template"), QStringLiteral("--tools"), QStringLiteral("--model")};
+  static const QStringList options{QStringLiteral("--attach"), QStringLiteral("--out"), QStringLiteral("--template"), QStringLiteral("--tools"), QStringLiteral("--model"), QStringLiteral("--json-schema")};
   for (qsizetype i = 0; i + 1 < args.size(); ++i) {
     const bool existing = QFileInfo::exists(args[i + 1]);
     if (options.contains(args[i]) && (existing || args[i] == QLatin1String("--out"))) args[i + 1] = QFileInfo(args[i + 1]).absoluteFilePath();
