@@ -12,7 +12,7 @@ constexpr std::size_t kMaxActive = 16;           // turns at once; further ones 
 constexpr std::size_t kRestoreSlice = 64U << 20U;  // bytes read from disk between two steps: about 30 ms
 constexpr int kUsualChunk = 512;                 // rows of a step, where no loaded model says better
 constexpr double kUnmeasuredDisk = 500e3;        // bytes a ms, as a plain SSD reads: until the first snapshot was read here
-constexpr auto kIdleBeforeLimits = std::chrono::seconds(3);
+constexpr auto kIdleBeforeMeasuring = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -36,6 +36,7 @@ void Scheduler::add_model(std::unique_ptr<ModelRuntime> runtime) {
   if (const auto curve = curves_.curve(runtime->curve_key())) runtime->curve = *curve;
   curves_.set_load_ms(runtime->info->fingerprint, runtime->info->load_ms);
   models_.push_back(std::move(runtime));
+  wake_.notify_all();
 }
 
 void Scheduler::remove_model(const ModelHandle& model) {
@@ -183,13 +184,10 @@ void Scheduler::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
     const auto awake = [this] { return stopping_ || has_work(); };
-    const bool may_measure = curves_.kept() && !limits_failed_ && std::any_of(models_.begin(), models_.end(), [&](const auto& m) {
-                               return m->device && m->curve.samples() > 0 && !curves_.limits(m->device->name());
-                             });
-    if (!may_measure) {
-      wake_.wait(lock, awake);
-    } else if (!wake_.wait_for(lock, kIdleBeforeLimits, awake)) {
-      measure_limits(lock);
+    if (!may_measure()) {
+      wake_.wait(lock, [&] { return awake() || may_measure(); });
+    } else if (!wake_.wait_for(lock, kIdleBeforeMeasuring, awake)) {
+      measure(lock);
       continue;
     }
     if (!tidy(lock)) break;
@@ -395,26 +393,6 @@ void Scheduler::save_curves(std::unique_lock<std::mutex>& lock) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text->data(), text->size()));
   cache_platform::write_file(curves_.file(), std::span(&bytes, 1));
   lock.lock();
-}
-
-// Once per machine, when nothing is to be done; a turn that comes meanwhile goes first.
-void Scheduler::measure_limits(std::unique_lock<std::mutex>& lock) {
-  const auto found = std::find_if(models_.begin(), models_.end(), [&](const auto& m) { return m->device && !curves_.limits(m->device->name()); });
-  if (found == models_.end()) return;
-  const std::shared_ptr<Device> device = (*found)->device;
-  const CancelToken cancel;
-  step_cancel_ = cancel;
-  step_turns_.clear();
-  lock.unlock();
-  device->set_cancel(&cancel.flag());
-  const DeviceLimits limits = device->measure_limits();
-  device->set_cancel(nullptr);
-  lock.lock();
-  step_cancel_.reset();
-  if (cancel.cancelled()) return;
-  if (limits.read_gb_per_s > 0) curves_.set_limits(device->name(), limits);
-  else limits_failed_ = true;
-  save_curves(lock);
 }
 
 }  // namespace tg

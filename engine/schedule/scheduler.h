@@ -65,7 +65,12 @@ class Scheduler {
   bool busy(const std::string& sequence) const;
   bool has_work() const;
   void save_curves(std::unique_lock<std::mutex>& lock);
-  void measure_limits(std::unique_lock<std::mutex>& lock);
+  bool may_measure() const;
+  void measure(std::unique_lock<std::mutex>& lock);
+  ModelRuntime* unread_model() const;
+  std::shared_ptr<Device> unmeasured_device() const;
+  void measure_reading(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
+  void measure_limits(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock);
 
   KvCache& cache_;
   mutable std::mutex mutex_;
@@ -82,7 +87,7 @@ class Scheduler {
   std::map<const ModelRuntime*, std::size_t> prompt_turn_;  // round robin over prompts of a model
   std::optional<CancelToken> step_cancel_;  // of the running step
   std::vector<TurnId> step_turns_;
-  bool limits_failed_ = false;
+  bool measuring_failed_ = false;
   std::vector<float> logits_;
   std::thread thread_;
 };
