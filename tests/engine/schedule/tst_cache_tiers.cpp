@@ -1,54 +1,17 @@
-// Where a chat's cache is and why: restart, budgets, pins, eviction, settings, damage. Every answer equals the one without cache.
-#include <QDir>
-#include <QDirIterator>
-#include <QFile>
+// Where a chat's cache is and why: restart, budgets, pins, eviction, settings. Every answer equals the one without cache.
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include "engine/cache/kv_cache.h"
+#include "tests/support/cache_files.h"
 #include "tests/support/engine_checks.h"
 #include "tests/support/fake_model.h"
+#include "tests/support/model_kinds.h"
 
 using namespace tg;
 using namespace tg::test;
 
 namespace {
-
-QString scratch() { return QString::fromStdString(scratch_template()); }
-
-FakeOptions options_of(int window, bool recurrent) {
-  FakeOptions o;
-  o.window = window;
-  o.recurrent = recurrent;
-  return o;
-}
-
-EngineOptions on_disk(const QTemporaryDir& dir, CacheBudget budget = {0, 1U << 26U, 1U << 26U}) {
-  EngineOptions o;
-  o.cache_dir = dir.path().toStdString() + "/cache";
-  o.budget = budget;
-  return o;
-}
-
-QStringList files(const QTemporaryDir& dir, const QString& ending) {
-  QStringList out;
-  QDirIterator it(dir.path(), {QStringLiteral("*.") + ending}, QDir::Files, QDirIterator::Subdirectories);
-  while (it.hasNext()) out << it.next();
-  out.sort();
-  return out;
-}
-
-QByteArray content(const QString& path) {
-  QFile f(path);
-  return f.open(QIODevice::ReadOnly) ? f.readAll() : QByteArray();
-}
-
-void replace(const QString& path, const QByteArray& bytes) {
-  QDir().mkpath(QFileInfo(path).path());
-  QFile f(path);
-  QVERIFY(f.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  f.write(bytes);
-}
 
 constexpr std::uint64_t kPage = kPageTokens * 8;  // bytes of a page of the toy model
 
@@ -56,17 +19,9 @@ constexpr std::uint64_t kPage = kPageTokens * 8;  // bytes of a page of the toy 
 
 class TestCacheTiers : public QObject {
   Q_OBJECT
-  static void kinds() {
-    QTest::addColumn<int>("window");
-    QTest::addColumn<bool>("recurrent");
-    QTest::newRow("full") << 0 << false;
-    QTest::newRow("window") << 100 << false;
-    QTest::newRow("recurrent") << 0 << true;
-    QTest::newRow("window and recurrent") << 70 << true;
-  }
 
  private Q_SLOTS:
-  void restartIsWarmFromDisk_data() { kinds(); }
+  void restartIsWarmFromDisk_data() { layer_kinds(); }
   void restartIsWarmFromDisk() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -125,7 +80,7 @@ class TestCacheTiers : public QObject {
     QVERIFY(files(dir, QStringLiteral("page")).isEmpty());
   }
 
-  void evictionByTheUserIsNamed_data() { kinds(); }
+  void evictionByTheUserIsNamed_data() { layer_kinds(); }
   void evictionByTheUserIsNamed() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -260,7 +215,7 @@ class TestCacheTiers : public QObject {
     INTEGRITY(e.engine);
   }
 
-  void prefetchReadsWhileTheUserTypes_data() { kinds(); }
+  void prefetchReadsWhileTheUserTypes_data() { layer_kinds(); }
   void prefetchReadsWhileTheUserTypes() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -382,7 +337,7 @@ class TestCacheTiers : public QObject {
     QCOMPARE(c.miss.where, std::string("system"));
   }
 
-  void forkIsWarmAndShared_data() { kinds(); }
+  void forkIsWarmAndShared_data() { layer_kinds(); }
   void forkIsWarmAndShared() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -400,153 +355,6 @@ class TestCacheTiers : public QObject {
     QVERIFY(again.input_cached >= a.kv_tokens);
     SAME_ANSWER(again, e.cold("x", other));
     INTEGRITY(e.engine);
-  }
-
-  // ---- damage: never a wrong answer, never a crash, the reason told
-
-  void damagedFilesAreRefused_data() {
-    QTest::addColumn<QString>("ending");
-    QTest::addColumn<QString>("damage");
-    QTest::addColumn<QString>("refusal");
-    for (const char* ending : {"page", "chat"}) {
-      QTest::addRow("%s truncated", ending) << QString::fromLatin1(ending) << "truncate" << "incomplete";
-      QTest::addRow("%s bit flipped", ending) << QString::fromLatin1(ending) << "flip" << "checksum";
-      QTest::addRow("%s empty", ending) << QString::fromLatin1(ending) << "empty" << "incomplete";
-      QTest::addRow("%s longer", ending) << QString::fromLatin1(ending) << "longer" << "checksum";
-      QTest::addRow("%s other version", ending) << QString::fromLatin1(ending) << "version" << "engine_version";
-    }
-    QTest::addRow("page missing") << "page" << "missing" << "incomplete";
-    QTest::addRow("page of another model") << "page" << "model" << "other_model";
-  }
-  void damagedFilesAreRefused() {
-    QFETCH(QString, ending);
-    QFETCH(QString, damage);
-    QFETCH(QString, refusal);
-    const QTemporaryDir dir(scratch()), other_dir(scratch());
-    const std::vector<TokenId> prompt = tokens(400, 50);
-    {
-      const FakeEngine e({}, on_disk(dir));
-      e.run("a", prompt);
-      FakeOptions other;
-      other.fingerprint = "another";
-      const FakeEngine o(other, on_disk(other_dir));
-      o.run("a", prompt);
-    }
-    const QStringList all = files(dir, ending), others = files(other_dir, ending);
-    QVERIFY(!all.isEmpty());
-    for (qsizetype i = 0; i < all.size(); ++i) {
-      QByteArray bytes = content(all[i]);
-      if (damage == QLatin1String("truncate")) bytes.chop(5);
-      if (damage == QLatin1String("empty")) bytes.clear();
-      if (damage == QLatin1String("longer")) bytes += "more";
-      if (damage == QLatin1String("flip")) bytes[bytes.size() - 9] = static_cast<char>(bytes[bytes.size() - 9] ^ 4);
-      if (damage == QLatin1String("version")) bytes[6] = 99;
-      if (damage == QLatin1String("model")) bytes = content(others[i]);
-      if (damage == QLatin1String("missing")) QVERIFY(QFile::remove(all[i]));
-      else replace(all[i], bytes);
-    }
-    const FakeEngine e({}, on_disk(dir));
-    const TurnReport r = e.run("a", prompt);
-    SAME_ANSWER(r, e.cold("x", prompt));
-    QCOMPARE(r.input_cached, 0);
-    QCOMPARE(r.cache.miss.cause, MissCause::snapshot_refused);
-    QCOMPARE(QString::fromStdString(r.cache.miss.refusal), refusal);
-    INTEGRITY(e.engine);
-    QCOMPARE(e.run("a", prompt).input_cached, 399);
-  }
-
-  void oneBadPageIsColdFromThereOn_data() { kinds(); }
-  void oneBadPageIsColdFromThereOn() {
-    QFETCH(int, window);
-    QFETCH(bool, recurrent);
-    const QTemporaryDir dir(scratch());
-    const std::vector<TokenId> prompt = tokens(400, 51);
-    {
-      const FakeEngine e(options_of(window, recurrent), on_disk(dir));
-      e.run("a", prompt);
-    }
-    // Each file by itself, so that every page of every group and every state has its turn.
-    QStringList all = files(dir, QStringLiteral("page")) + files(dir, QStringLiteral("state"));
-    for (const QString& victim : all) {
-      const QByteArray good = content(victim);
-      QByteArray bad = good;
-      bad[bad.size() / 2] = static_cast<char>(bad[bad.size() / 2] ^ 1);
-      replace(victim, bad);
-      const QTemporaryDir copy(scratch());
-      QVERIFY(QDir().mkpath(copy.path() + QStringLiteral("/cache/chats")));
-      QDirIterator it(dir.path(), QDir::Files, QDirIterator::Subdirectories);
-      while (it.hasNext()) {
-        const QString from = it.next(), to = copy.path() + from.mid(dir.path().size());
-        QDir().mkpath(QFileInfo(to).path());
-        QVERIFY(QFile::copy(from, to));
-      }
-      const FakeEngine e(options_of(window, recurrent), on_disk(copy));
-      const TurnReport r = e.run("a", prompt);
-      SAME_ANSWER(r, e.cold("x", prompt));
-      if (r.input_cached < 399) QCOMPARE(r.cache.miss.cause, MissCause::snapshot_refused);
-      static_cast<void>(e.engine->check_integrity());  // drops what the turn did not need to look at
-      INTEGRITY(e.engine);
-      replace(victim, good);
-    }
-  }
-
-  void aKilledWriterLeavesAUsableFolder() {
-    const QTemporaryDir dir(scratch());
-    {
-      const FakeEngine e({}, on_disk(dir));
-      e.run("a", tokens(200, 52));
-    }
-    const QString key = QFileInfo(files(dir, QStringLiteral("page")).front()).path();
-    replace(key + QStringLiteral("/0123.page.tmp"), "half");
-    replace(key + QStringLiteral("/00000000000000000000000000000000-g0.page"), "of nobody");
-    replace(dir.path() + QStringLiteral("/cache/chats/x.chat.tmp"), "half");
-    const FakeEngine e({}, on_disk(dir));
-    QVERIFY(files(dir, QStringLiteral("tmp")).isEmpty());
-    QCOMPARE(files(dir, QStringLiteral("page")).size(), 4);
-    QCOMPARE(e.run("a", tokens(200, 52)).input_cached, 199);
-  }
-
-  void aSecondProcessLeavesTheFolderAlone() {
-    const QTemporaryDir dir(scratch());
-    const FakeEngine first({}, on_disk(dir));
-    first.run("a", tokens(200, 53));
-    const FakeEngine second({}, on_disk(dir));
-    QCOMPARE(second.run("a", tokens(200, 53)).input_cached, 0);
-    QVERIFY(!second.engine->keep("a", Tier::disk));
-    INTEGRITY(first.engine);
-  }
-
-  void aFolderThatCannotBeWrittenIsNoError() {
-    EngineOptions o;
-    o.cache_dir = "/proc/no-such-place";
-    const FakeEngine e({}, o);
-    e.run("a", tokens(200, 54));
-    QCOMPARE(e.run("a", tokens(200, 54)).input_cached, 199);
-  }
-
-  void randomBytesAsFilesAreRefused() {
-    const QTemporaryDir dir(scratch());
-    {
-      const FakeEngine e({}, on_disk(dir));
-      e.run("a", tokens(200, 55));
-    }
-    QMap<QString, QByteArray> all;
-    for (const QString& file : files(dir, QStringLiteral("chat")) + files(dir, QStringLiteral("page"))) all[file] = content(file);
-    for (std::uint64_t round = 0; round < 300; ++round) {
-      const QString victim = all.keys()[static_cast<qsizetype>(mix(round, 1) % static_cast<std::uint64_t>(all.size()))];
-      QByteArray bad = all[victim];
-      for (std::uint64_t k = 0; k <= mix(round, 2) % 4; ++k) bad[static_cast<qsizetype>(mix(round, 3 + k) % static_cast<std::uint64_t>(bad.size()))] = static_cast<char>(mix(round, 9 + k));
-      if (mix(round, 20) % 3 == 0) bad.truncate(static_cast<qsizetype>(mix(round, 21) % static_cast<std::uint64_t>(bad.size())));
-      replace(victim, bad);
-      if (round % 10 == 0) {
-        const FakeEngine e({}, on_disk(dir));
-        SAME_ANSWER(e.run("a", tokens(200, 55)), e.cold("x", tokens(200, 55)));
-      } else {
-        const KvCache cache(dir.path().toStdString() + "/cache", {0, 1U << 20U, 1U << 20U});
-        static_cast<void>(cache.states());
-      }
-      for (auto it = all.begin(); it != all.end(); ++it) replace(it.key(), it.value());
-    }
   }
 };
 

@@ -6,32 +6,12 @@
 
 #include "tests/support/engine_checks.h"
 #include "tests/support/fake_model.h"
+#include "tests/support/model_kinds.h"
 
 using namespace tg;
 using namespace tg::test;
 
 namespace {
-
-struct Kind {
-  const char* name;
-  int window;
-  bool recurrent;
-};
-constexpr Kind kKinds[] = {{"full", 0, false}, {"window", 100, false}, {"recurrent", 0, true}, {"window and recurrent", 70, true}};
-
-FakeOptions options_of(int window, bool recurrent) {
-  FakeOptions o;
-  o.window = window;
-  o.recurrent = recurrent;
-  return o;
-}
-
-void same_answer(const TurnReport& a, const TurnReport& b) {
-  QVERIFY2(a.error.message.empty(), a.error.message.c_str());
-  QVERIFY2(b.error.message.empty(), b.error.message.c_str());
-  QCOMPARE(a.output_ids, b.output_ids);
-  QCOMPARE(a.logits_sha, b.logits_sha);
-}
 
 // A step that takes its time.
 void burn(std::chrono::steady_clock::duration time) {
@@ -44,14 +24,9 @@ void burn(std::chrono::steady_clock::duration time) {
 
 class TestTurns : public QObject {
   Q_OBJECT
-  static void kinds() {
-    QTest::addColumn<int>("window");
-    QTest::addColumn<bool>("recurrent");
-    for (const Kind& k : kKinds) QTest::newRow(k.name) << k.window << k.recurrent;
-  }
 
  private Q_SLOTS:
-  void tenTurnsReuseAndAgree_data() { kinds(); }
+  void tenTurnsReuseAndAgree_data() { layer_kinds(); }
   void tenTurnsReuseAndAgree() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -60,7 +35,7 @@ class TestTurns : public QObject {
     int held = 0;
     for (int turn = 0; turn < 10; ++turn) {
       const TurnReport warm = e.run("a", prompt, 20), cold = e.cold("a", prompt, 20);
-      same_answer(warm, cold);
+      SAME_ANSWER(warm, cold);
       QCOMPARE(cold.cache.outcome, std::string("disabled"));
       QCOMPARE(warm.input_cached, held);
       QCOMPARE(warm.input_total, warm.input_cached + warm.input_fresh);
@@ -75,7 +50,7 @@ class TestTurns : public QObject {
     }
   }
 
-  void regenerateIsWarm_data() { kinds(); }
+  void regenerateIsWarm_data() { layer_kinds(); }
   void regenerateIsWarm() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -88,12 +63,12 @@ class TestTurns : public QObject {
     TurnRequest control = again;
     control.use_cache = false;
     const TurnReport warm = e.run(again);
-    same_answer(warm, e.run(control));
+    SAME_ANSWER(warm, e.run(control));
     QCOMPARE(warm.input_cached, 499);
     QCOMPARE(warm.cache.miss.cause, MissCause::none);
   }
 
-  void editKeepsTheBeginning_data() { kinds(); }
+  void editKeepsTheBeginning_data() { layer_kinds(); }
   void editKeepsTheBeginning() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -108,7 +83,7 @@ class TestTurns : public QObject {
     TurnRequest control = edited;
     control.use_cache = false;
     const TurnReport warm = e.run(edited);
-    same_answer(warm, e.run(control));
+    SAME_ANSWER(warm, e.run(control));
     QCOMPARE(warm.input_cached, 150);
     QCOMPARE(warm.cache.miss.cause, MissCause::prefix_changed);
     QCOMPARE(warm.cache.miss.at_token, 151);
@@ -118,7 +93,7 @@ class TestTurns : public QObject {
     QVERIFY(!warm.cache.miss.was.empty() && warm.cache.miss.was != warm.cache.miss.is);
   }
 
-  void anotherChatSharesTheSystemPrompt_data() { kinds(); }
+  void anotherChatSharesTheSystemPrompt_data() { layer_kinds(); }
   void anotherChatSharesTheSystemPrompt() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -132,7 +107,7 @@ class TestTurns : public QObject {
     TurnRequest control = with_system("b", 8);
     control.use_cache = false;
     const TurnReport b = e.run(with_system("b", 8));
-    same_answer(b, e.run(control));
+    SAME_ANSWER(b, e.run(control));
     QCOMPARE(b.input_cached, 200);
     QCOMPARE(b.cache.outcome, std::string("reused"));
     const auto state = e.engine->cache_state("b");
@@ -150,7 +125,7 @@ class TestTurns : public QObject {
     }
   }
 
-  void chunkSizeAndNeighboursChangeNothing_data() { kinds(); }
+  void chunkSizeAndNeighboursChangeNothing_data() { layer_kinds(); }
   void chunkSizeAndNeighboursChangeNothing() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -168,13 +143,13 @@ class TestTurns : public QObject {
     double most = 0;
     for (std::size_t chat = 0; chat < 6; ++chat) {
       const TurnReport r = waiters[chat]->wait();
-      same_answer(r, expected[chat]);
+      SAME_ANSWER(r, expected[chat]);
       most = std::max(most, r.batch_mean);
     }
     QVERIFY(most > 1);
   }
 
-  void stopWhileReadingKeepsWhatWasRead_data() { kinds(); }
+  void stopWhileReadingKeepsWhatWasRead_data() { layer_kinds(); }
   void stopWhileReadingKeepsWhatWasRead() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -187,12 +162,12 @@ class TestTurns : public QObject {
     QCOMPARE(stopped.kv_tokens, 200);
     QVERIFY(stopped.stop_ms && *stopped.stop_ms < 200);
     const TurnReport again = e.run("a", prompt);
-    same_answer(again, e.cold("a", prompt));
+    SAME_ANSWER(again, e.cold("a", prompt));
     QCOMPARE(again.input_cached, 200);
     QCOMPARE(again.cache.miss.cause, MissCause::none);
   }
 
-  void stopWhileWritingKeepsWhatWasWritten_data() { kinds(); }
+  void stopWhileWritingKeepsWhatWasWritten_data() { layer_kinds(); }
   void stopWhileWritingKeepsWhatWasWritten() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -204,11 +179,11 @@ class TestTurns : public QObject {
     QCOMPARE(stopped.output, 5);
     const std::vector<TokenId> next = prompt + stopped.output_ids + tokens(10, 22);
     const TurnReport again = e.run("a", next);
-    same_answer(again, e.cold("a", next));
+    SAME_ANSWER(again, e.cold("a", next));
     QCOMPARE(again.input_cached, 134);
   }
 
-  void aStepCutShortSpoilsNothing_data() { kinds(); }
+  void aStepCutShortSpoilsNothing_data() { layer_kinds(); }
   void aStepCutShortSpoilsNothing() {
     QFETCH(int, window);
     QFETCH(bool, recurrent);
@@ -240,107 +215,10 @@ class TestTurns : public QObject {
     e.engine->cancel(first);
     const TurnReport ra = a->wait(), rb = b->wait();
     QCOMPARE(ra.finish_reason, FinishReason::cancelled);
-    same_answer(rb, e.cold("x", tokens(150, 24), 100));
+    SAME_ANSWER(rb, e.cold("x", tokens(150, 24), 100));
     const std::vector<TokenId> next = tokens(100, 23) + ra.output_ids + tokens(9, 25);
-    same_answer(e.run("a", next), e.cold("x", next));
+    SAME_ANSWER(e.run("a", next), e.cold("x", next));
     QVERIFY(e.engine->check_integrity());
-  }
-
-  void speculationGivesTheSameTokens_data() { kinds(); }
-  void speculationGivesTheSameTokens() {
-    QFETCH(int, window);
-    QFETCH(bool, recurrent);
-    FakeOptions fake = options_of(window, recurrent);
-    fake.repeats = true;
-    const FakeEngine e(fake);
-    for (const float temperature : {0.0F, 0.3F}) {
-      TurnRequest plain = e.request("a", tokens(120, 30), 900);
-      plain.sampling.temperature = temperature;
-      plain.sampling.repeat_penalty = temperature > 0 ? 1.05F : 1.0F;
-      plain.use_cache = false;
-      TurnRequest drafting = plain;
-      drafting.speculation.kind = SpeculationOptions::Kind::ngram;
-      const TurnReport r = e.run(drafting);
-      same_answer(r, e.run(plain));
-      QVERIFY(r.drafted > 0);
-      if (temperature == 0.0F) QVERIFY(r.accepted > 0);
-      QVERIFY(r.accepted <= r.drafted);
-    }
-  }
-
-  void aDraftModelChangesNothing_data() { kinds(); }
-  void aDraftModelChangesNothing() {
-    QFETCH(int, window);
-    QFETCH(bool, recurrent);
-    FakeOptions fake = options_of(window, recurrent);
-    const auto small = fake_loader(options_of(100, false)), same = fake_loader(fake);
-    // "draft" answers unlike the target (no draft is met), "model" and "twin" alike (all are).
-    const auto engine = make_engine({}, [&](const std::string& path, const LoadOptions& load, const auto& progress, const CancelToken& cancel) {
-      return path == "draft" ? small(path, load, progress, cancel) : same(path, load, progress, cancel);
-    });
-    const ModelHandle model = *engine->load("model", {}, {}, {});
-    const auto run = [&](const ModelHandle& draft, float temperature) {
-      TurnRequest r;
-      r.model = model;
-      r.sequence = "a";
-      r.prompt.ids = tokens(400, 31);
-      r.max_tokens = 60;
-      r.ignore_eos = r.logits_sha = true;
-      r.use_cache = false;
-      r.sampling.temperature = temperature;
-      r.sampling.seed = 5;
-      if (draft) r.speculation = {SpeculationOptions::Kind::draft, draft, 5};
-      auto waiter = std::make_shared<Waiter>();
-      engine->submit(std::move(r), waiter);
-      return waiter->wait();
-    };
-    const ModelHandle draft = *engine->load("draft", {}, {}, {}), twin = *engine->load("twin", {}, {}, {});
-    for (const float temperature : {0.0F, 1.0F}) {
-      const TurnReport plain = run(nullptr, temperature), drafted = run(draft, temperature), twinned = run(twin, temperature);
-      same_answer(drafted, plain);
-      same_answer(twinned, plain);
-      QVERIFY(drafted.drafted > 0);
-      if (temperature > 0) continue;
-      QVERIFY(twinned.accepted > 30);
-      QVERIFY(twinned.accepted >= twinned.drafted - 5);
-    }
-    engine->unload(draft);
-    QCOMPARE(run(draft, 0).finish_reason, FinishReason::error);
-  }
-
-  void aDraftModelKeepsItsCache_data() { kinds(); }
-  void aDraftModelKeepsItsCache() {
-    QFETCH(int, window);
-    QFETCH(bool, recurrent);
-    FakeOptions fake = options_of(window, recurrent), second = fake;
-    std::atomic<int> read{0};
-    second.on_step = [&](std::span<const SequenceStep> steps, const CancelToken&) { read += static_cast<int>(steps.front().tokens.size()); };
-    const auto target = fake_loader(fake), drafts = fake_loader(second);
-    const auto engine = make_engine({}, [&](const std::string& path, const LoadOptions& load, const auto& progress, const CancelToken& cancel) {
-      return path == "draft" ? drafts(path, load, progress, cancel) : target(path, load, progress, cancel);
-    });
-    const ModelHandle model = *engine->load("model", {}, {}, {}), draft = *engine->load("draft", {}, {}, {});
-    std::vector<TokenId> prompt = tokens(600, 32);
-    for (int turn = 0; turn < 3; ++turn) {
-      read = 0;
-      TurnRequest r;
-      r.model = model;
-      r.sequence = "a";
-      r.prompt.ids = prompt;
-      r.max_tokens = 20;
-      r.ignore_eos = r.logits_sha = true;
-      r.sampling.temperature = 0;
-      r.speculation = {SpeculationOptions::Kind::draft, draft, 4};
-      auto waiter = std::make_shared<Waiter>();
-      engine->submit(r, waiter);
-      const TurnReport report = waiter->wait();
-      QVERIFY(report.drafted > 0);
-      if (turn > 0) QVERIFY2(read < 250, qPrintable(QString::number(read)));  // 60 new tokens of the text, the rest is drafts
-      else QVERIFY(read >= 600);
-      INTEGRITY(engine);
-      QCOMPARE(engine->cache_states().size(), std::size_t{1});  // it is no chat
-      prompt = prompt + report.output_ids + tokens(40, 33 + static_cast<std::uint64_t>(turn));
-    }
   }
 
   void endOfTextIsCountedNotShown() {
@@ -534,8 +412,8 @@ class TestTurns : public QObject {
     }
     const FakeEngine plain;
     for (int round = 0; round < 8; ++round) {
-      same_answer(reports[static_cast<std::size_t>(2 * round)], plain.cold("x", tokens(900 + 50 * round, 61), 40));
-      same_answer(reports[static_cast<std::size_t>(2 * round + 1)], plain.cold("x", tokens(700, 62 + static_cast<std::uint64_t>(round)), 40));
+      SAME_ANSWER(reports[static_cast<std::size_t>(2 * round)], plain.cold("x", tokens(900 + 50 * round, 61), 40));
+      SAME_ANSWER(reports[static_cast<std::size_t>(2 * round + 1)], plain.cold("x", tokens(700, 62 + static_cast<std::uint64_t>(round)), 40));
     }
   }
 
