@@ -63,6 +63,7 @@ struct LiveTurn {
   int output = 0, thinking = 0;
   std::optional<double> predictedMs, ttftMs;  // without the load, which is told apart
   double elapsedMs = 0;
+  QString costPico, currency;                 // hosted price of what was read and written so far; empty: unknown
 };
 
 struct GenerationSettings {                   // of one chat; unset = default of CLI.md

@@ -145,6 +145,9 @@ class ChatServiceImpl : public ChatService {
   struct Submitted { QString chat; Pending pending; TurnRecord record; bool measured = false; };
   QHash<quint64, Submitted> submitted_;                     // by the engine's turn
   QHash<QString, Submitted> saving_;                        // by chat
+  struct LiveCost { int output = -1; qint64 at = 0; RecordCost cost; };
+  mutable QHash<QString, LiveCost> live_costs_;             // by message; a price is looked up four times a second at most
+  void addCost(const ChatState& chat, LiveTurn& live) const;
 };
 
 }  // namespace tg

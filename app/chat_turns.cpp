@@ -11,6 +11,7 @@ namespace {
 // A prompt that grew by half and a thousand tokens more than the new text explains is worth a warning.
 constexpr double kJumpFactor = 1.5;
 constexpr int kJumpTokens = 1000;
+constexpr qint64 kLiveCostMs = 250;
 
 int tokens_of_kind(const QVector<RecordSegment>& segments, const char* kind) {
   int sum = 0;
@@ -164,6 +165,7 @@ void ChatServiceImpl::finished(const QString& chatId) {
   ChatState* chat = find(chatId);
   if (!chat || !chat->running) return;
   const Submitted done = saving_.take(chatId);
+  live_costs_.remove(chat->running->message().id);
   const storage::Message message = chat->running->message();
   chat->conversation.update(message);
   if (done.measured) chat->conversation.setRecord(message.id, done.record);
@@ -207,7 +209,24 @@ bool ChatServiceImpl::anyTurnRunning() const {
 
 std::optional<LiveTurn> ChatServiceImpl::liveTurn(const QString& chatId) const {
   const ChatState* chat = find(chatId);
-  return chat && chat->running ? std::optional<LiveTurn>(chat->running->live()) : std::nullopt;
+  if (!chat || !chat->running) return std::nullopt;
+  LiveTurn live = chat->running->live();
+  if (live.state == TurnState::Writing) addCost(*chat, live);
+  return live;
+}
+
+void ChatServiceImpl::addCost(const ChatState& chat, LiveTurn& live) const {
+  LiveCost& known = live_costs_[live.messageId];
+  const qint64 now = QDateTime::currentMSecsSinceEpoch();
+  if (known.output != live.output && now - known.at >= kLiveCostMs) {
+    TurnRecord record;
+    record.inputTotal = live.readTotal;
+    record.output = live.output;
+    record.thinking = live.thinking;
+    known = {live.output, now, hooks_.cost(record, chat.settings.generation.pricedAs)};
+  }
+  live.costPico = known.cost.costPico;
+  live.currency = known.cost.currency;
 }
 
 std::optional<QString> ChatServiceImpl::queuedMessage(const QString& chatId) const {

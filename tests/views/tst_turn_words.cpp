@@ -33,6 +33,18 @@ RecordMiss miss(const QString& cause) {
 class TestTurnWords : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  void moneyIsThereWhileWriting() {
+    LiveTurn live;
+    live.state = TurnState::Writing;
+    live.readTotal = 400;
+    live.output = 20;
+    FooterOptions options;
+    QVERIFY(footerText(footerGroups(live, options)).endsWith(u"–"_s));
+    live.costPico = u"1900000000"_s;
+    live.currency = u"USD"_s;
+    QVERIFY2(footerText(footerGroups(live, options)).endsWith(u"$0.0019"_s), qPrintable(footerText(footerGroups(live, options))));
+  }
+
   void footerLine() {
     const TurnRecord r = fake::pictureRecord(4, 4812, 4640, 310, 212, 160, 39.9, "5000000000");
     QCOMPARE(footerText(footerGroups(r, TurnState::Finished, {})),

@@ -212,7 +212,8 @@ QVector<FooterGroup> footerGroups(const LiveTurn& live, const FooterOptions& opt
     std::optional<qint64> held;
     if (options.bytesPerToken) held = qRound64(*options.bytesPerToken * (live.readTotal + live.output));
     groups.append(heldGroup(held, options.tier));
-    if (options.money != u"none"_s) appendMoney(groups, {}, {}, true);
+    if (options.money == u"hosted"_s || options.money == u"both"_s) appendMoney(groups, live.costPico, live.currency, true);
+    if (options.money == u"own"_s) appendMoney(groups, {}, {}, true);
     return groups;
   }
   FooterGroup g;
