@@ -70,6 +70,7 @@ class FakeChatService : public ChatService {
     Q_EMIT chatsChanged();
   }
   void deleteForever(const QString&) override {}
+  void prefetch(const QString& id) override { calls.append(QStringLiteral("prefetch ") + id); }
   QVector<ChatInfo> deletedChats() const override { return bin; }
   QString createFolder(const QString& name) override {
     folderList.append({QStringLiteral("f%1").arg(++ids), name});

@@ -2,6 +2,7 @@
 #include <QAbstractItemModelTester>
 #include <QAccessible>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -65,6 +66,21 @@ struct Fixture {
 class TestMainWindow : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  void aChatIsReadBackWhileThePointerRestsOnIt() {
+    Fixture f;
+    QTRY_COMPARE(f.view()->chatId(), u"boiler"_s);
+    auto* list = f.window->findChild<QTreeView*>(u"chatListView"_s);
+    QModelIndex garden;
+    for (QModelIndex i = list->model()->index(0, 0); i.isValid(); i = list->indexBelow(i)) {
+      if (!i.data(ChatListModel::IsFolderRole).toBool() && i.data(ChatListModel::IdRole) != u"boiler"_s) garden = i;
+    }
+    QVERIFY(garden.isValid());
+    const QPoint at = list->visualRect(garden).center();
+    QHelpEvent rest(QEvent::ToolTip, at, list->viewport()->mapToGlobal(at));
+    QCoreApplication::sendEvent(list->viewport(), &rest);
+    QVERIFY(f.app.service.calls.contains(u"prefetch "_s + garden.data(ChatListModel::IdRole).toString()));
+  }
+
   void opensTheNewestChat() {
     Fixture f;
     QTRY_COMPARE(f.view()->chatId(), u"boiler"_s);

@@ -1,5 +1,6 @@
 #include "views/chats/chat_list_panel.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -240,6 +241,11 @@ void ChatListPanel::showHits(const QVector<SearchHit>& hits, quint64 request) {
 bool ChatListPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == view_->viewport() && (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::MouseButtonRelease)) {
     model_->setHeld(event->type() == QEvent::MouseButtonPress);
+  }
+  // The pointer rests on a chat: what is kept of it on disk is read back before it is clicked.
+  if (watched == view_->viewport() && event->type() == QEvent::ToolTip) {
+    const QModelIndex index = view_->indexAt(static_cast<QHelpEvent*>(event)->pos());
+    if (index.isValid() && !index.data(ChatListModel::IsFolderRole).toBool()) service_.prefetch(index.data(ChatListModel::IdRole).toString());
   }
   if (event->type() == QEvent::KeyPress) {
     auto* key = static_cast<QKeyEvent*>(event);
