@@ -142,11 +142,8 @@ class TestBitIdentity : public QObject {
     const std::vector<TokenId> tokens = tokens_in(QDir(folder).filePath(QStringLiteral("tokens.json")));
     QVERIFY(!tokens.empty());
     const std::vector<TokenId> other(tokens.rbegin(), tokens.rbegin() + std::min<std::ptrdiff_t>(std::ssize(tokens), 60));
-    const bool is_long = tokens.size() > 300;
     for (const KvType kv : {KvType::f32, KvType::f16, KvType::bf16, KvType::q8_0}) {
       std::vector<RunOptions> ways{{.chunk = 1, .threads = 2}, {.chunk = 7, .threads = 3}, {.chunk = 32, .threads = 5}, {.chunk = 13, .with = {other}}};
-      if (is_long) ways = {{.chunk = 1, .threads = 3}, {.chunk = 97, .threads = 2}};
-      if (is_long && kv != KvType::f16 && kv != KvType::q8_0) continue;
       compare(*file, tokens, kv, "auto", ways);
       if (QTest::currentTestFailed()) return;
     }
