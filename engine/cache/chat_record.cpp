@@ -89,7 +89,7 @@ std::optional<ChatRecord> ChatRecord::decode(std::string_view bytes) {
     CacheGroup g;
     g.window = static_cast<int>(std::clamp<std::int64_t>(r.i64(), 0, 1 << 30));
     g.page_bytes = static_cast<std::size_t>(r.u64());
-    if (g.page_bytes > kMaxBlob) return std::nullopt;
+    if (g.page_bytes == 0 || g.page_bytes > kMaxBlob) return std::nullopt;
     c.layout.groups.push_back(g);
   }
   c.layout.state_bytes = static_cast<std::size_t>(r.u64());

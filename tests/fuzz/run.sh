@@ -5,11 +5,11 @@
 # What was found lies in BUILD FOLDER/found; run the target on the file to see it again. The corpus is kept in BUILD FOLDER/corpus.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
-build=$top/build/fuzz gguf=60 others=20
+build=$top/build/fuzz gguf=60 others=20 seed=1   # the short run takes the same way each time: what it finds belongs to the change
 while [ $# -gt 0 ]; do
   case $1 in
-    --long) gguf=600 others=300 ;;
-    --seconds) gguf=${2:?--seconds needs a number} others=$2; shift ;;
+    --long) gguf=600 others=300 seed=0 ;;
+    --seconds) gguf=${2:?--seconds needs a number} others=$2 seed=0; shift ;;
     -*) echo "Unknown option: $1" >&2; exit 2 ;;
     *) build=$1 ;;
   esac
@@ -35,7 +35,7 @@ fi
 fuzz() { # KIND SECONDS LONGEST INPUT
   local corpus=$build/corpus/$1 out=$build/$1.log
   mkdir -p "$corpus"
-  if "$build/fuzz/fuzz_$1" -max_total_time="$2" -max_len="$3" -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$build/found/$1-" "$corpus" "$build/seeds/$1" >"$out" 2>&1; then
+  if "$build/fuzz/fuzz_$1" -seed="$seed" -max_total_time="$2" -max_len="$3" -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$build/found/$1-" "$corpus" "$build/seeds/$1" >"$out" 2>&1; then
     echo "fuzz $1: $(grep -oE 'Done [0-9]+ runs in [0-9]+ second' "$out" | tail -n 1)s, nothing found"
   else
     tail -n 40 "$out" >&2

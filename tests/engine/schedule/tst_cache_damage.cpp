@@ -135,6 +135,16 @@ class TestCacheDamage : public QObject {
     QCOMPARE(e.run("a", tokens(200, 54)).input_cached, 199);
   }
 
+  void aListWithPagesOfNoBytesIsRefused() {
+    ChatRecord record;
+    record.sequence = "a";
+    record.ids = tokens(70, 1);
+    record.layout = {{{0, 64}}, 0};
+    QVERIFY(ChatRecord::decode(record.encode()));
+    record.layout.groups[0].page_bytes = 0;  // found by fuzzing: no model has such pages, and a turn would have no page to write into
+    QVERIFY(!ChatRecord::decode(record.encode()));
+  }
+
   void randomBytesAsFilesAreRefused() {
     const QTemporaryDir dir(scratch());
     {
