@@ -17,6 +17,7 @@ namespace tg {
 namespace {
 
 constexpr int kShutdownMs = 800;             // of the one second that closing may take
+constexpr int kEndingMs = 500;               // for a program that does not answer any more to be gone
 constexpr qint64 kBinDays = 30;
 constexpr int kIdleLookMs = 20000;           // how often idle chats are looked for
 
@@ -59,18 +60,26 @@ bool ApplicationImpl::lock(const AppOptions& options, QString* error, bool* busy
   }
   lock_ = std::make_unique<QLockFile>(paths_.lock());
   lock_->setStaleLockTime(0);                // only a dead process makes it stale, not a long-lived one
-  if (lock_->tryLock(0)) {
+  bool locked = lock_->tryLock(0);
+  if (!locked && lock_->error() == QLockFile::LockFailedError) {
+    if (busy) *busy = true;
+    if (hand_over_files(paths_.socketName(), options.openFiles)) {
+      *error = tr("Another Turnglass uses this profile. It was brought to the front.");
+      return false;
+    }
+    if (!lock_->tryLock(kEndingMs)) {
+      *error = tr("Another Turnglass uses this profile.");
+      return false;
+    }
+    locked = true;
+    if (busy) *busy = false;
+  }
+  if (locked) {
     if (server_.listen(paths_.socketName())) {
       connect(&server_, &InstanceServer::openRequested, this, &Application::openRequested);
       server_.setCommandHandler([this](const QStringList& args, const CommandOutput& output) { run_profile_command(*this, args, output); });
     }
     return true;
-  }
-  if (lock_->error() == QLockFile::LockFailedError) {
-    if (busy) *busy = true;
-    *error = hand_over_files(paths_.socketName(), options.openFiles) ? tr("Another Turnglass uses this profile. It was brought to the front.")
-                                                                     : tr("Another Turnglass uses this profile.");
-    return false;
   }
   read_only_ = true;                         // no lock file can be written here
   lock_.reset();

@@ -125,7 +125,7 @@ QString cacheReason(const CacheRow& row, const QDateTime& now) {
   // It was moved down, and has come back since.
   if (held && row.movedFrom == ChatTier::Unknown && row.reasonCode.startsWith(QLatin1String("moved"))) return tr("read back from disk");
   if (!row.reasonCode.isEmpty() && (held || row.reasonCode.startsWith(QLatin1String("dropped")))) return cacheReason(row.reasonCode, row.reasonAt, now, row.movedFrom);
-  return row.tokens() > 0 ? tr("nothing was kept") : tr("no message yet");
+  return row.tokens() > 0 ? tr("nothing was kept") : tr("no finished answer yet");
 }
 
 QString cacheMovement(const QString& code) {

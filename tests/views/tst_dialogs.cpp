@@ -14,6 +14,7 @@
 #include <QtTest>
 
 #include "tests/support/fake_chat_service.h"
+#include "tests/support/find_widget.h"
 #include "views/dialogs/overflow_dialog.h"
 #include "views/dialogs/quick_switcher.h"
 #include "views/dialogs/settings_dialog.h"
@@ -22,17 +23,11 @@
 #include "views/pages/models_page.h"
 
 using namespace tg;
+using tg::test::find;
 using tg::fake::FakeApplication;
 using tg::fake::FakeCatalogue;
 
 namespace {
-
-template <class W>
-W* find(QWidget& where, const char* name) {
-  auto* found = where.findChild<W*>(QString::fromLatin1(name));
-  if (!found) qCritical("no widget named %s", name);
-  return found;
-}
 
 OverflowChoice choice(const QString& kind, bool possible, int prompt, int first, int last) {
   OverflowChoice made;

@@ -9,6 +9,7 @@
 #include <QtTest>
 
 #include "tests/support/fake_chat_service.h"
+#include "tests/support/find_widget.h"
 #include "app/format.h"
 #include "views/chats/chat_list_model.h"
 #include "views/chats/chat_view.h"
@@ -20,17 +21,11 @@
 #include "views/shell/main_window.h"
 
 using namespace tg;
+using tg::test::find;
 using tg::fake::FakeApplication;
 using tg::fake::FakeChatService;
 
 namespace {
-
-template <class W>
-W* find(QWidget& where, const char* name) {
-  auto* found = where.findChild<W*>(QString::fromLatin1(name));
-  if (!found) qCritical("no widget named %s", name);
-  return found;
-}
 
 class Service : public FakeChatService {
  public:

@@ -17,15 +17,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-QString tierIcon(ChatTier tier) {
-  switch (tier) {
-    case ChatTier::Gpu: return u"tier-gpu"_s;
-    case ChatTier::Ram: return u"tier-ram"_s;
-    case ChatTier::Disk: return u"tier-disk"_s;
-    default: return u"tier-none"_s;
-  }
-}
-
 bool isFigure(int column) { return column == CacheTableModel::Tokens || column == CacheTableModel::Size || column == CacheTableModel::Shared || column == CacheTableModel::ReadyIn; }
 
 // The pin stands behind the title; the chosen chat is bold.

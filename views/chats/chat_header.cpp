@@ -19,15 +19,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-QString tierIcon(ChatTier tier) {
-  switch (tier) {
-    case ChatTier::Gpu: return u"tier-gpu"_s;
-    case ChatTier::Ram: return u"tier-ram"_s;
-    case ChatTier::Disk: return u"tier-disk"_s;
-    default: return u"tier-none"_s;
-  }
-}
-
 QString stateName(TurnState state) {
   switch (state) {
     case TurnState::Queued: return u"queued"_s;

@@ -4,6 +4,8 @@
 #include <QPainterPath>
 
 namespace tg {
+
+using namespace Qt::StringLiterals;
 namespace {
 
 struct Words { Q_DECLARE_TR_FUNCTIONS(tg::Fill) };
@@ -119,6 +121,15 @@ void paintTier(QPainter& painter, const QRectF& box, ChatTier tier, const QColor
   if (tier == ChatTier::Ram) painter.drawPie(ring, 90 * 16, -180 * 16);
   if (tier == ChatTier::Disk) painter.drawPie(ring, 90 * 16, -90 * 16);
   painter.restore();
+}
+
+QString tierIcon(ChatTier tier) {
+  switch (tier) {
+    case ChatTier::Gpu: return u"tier-gpu"_s;
+    case ChatTier::Ram: return u"tier-ram"_s;
+    case ChatTier::Disk: return u"tier-disk"_s;
+    default: return u"tier-none"_s;
+  }
 }
 
 QString tierWord(ChatTier tier) {

@@ -26,6 +26,7 @@ void paintBar(QPainter& painter, const QRectF& rect, const QVector<PartShare>& s
 
 // The tier badge's shape: full, half, quarter, dashed ring.
 void paintTier(QPainter& painter, const QRectF& box, ChatTier tier, const QColor& ink);
+QString tierIcon(ChatTier tier);    // name of the same shape as an icon
 QString tierWord(ChatTier tier);    // "on GPU"
 QString tierSpoken(ChatTier tier);  // "On the GPU"
 
