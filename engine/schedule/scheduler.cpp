@@ -268,6 +268,11 @@ void Scheduler::admit(std::unique_lock<std::mutex>& lock) {
       continue;
     }
     queued_.erase(queued_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (turn->stop_wanted()) {  // stopped while another was admitted; its model may be gone by now
+      turn->end(FinishReason::cancelled);
+      finish(turn, lock);
+      continue;
+    }
     if (Error error = refusal(request); !error.message.empty()) {
       turn->end(FinishReason::error, std::move(error));
       finish(turn, lock);
