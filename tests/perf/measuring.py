@@ -221,10 +221,10 @@ class Peer:
             raise Refused(f"{os.path.basename(command[0])} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
-    def bench(self, model, *, prompt="0", generate="0", depth="0", threads=None, repeat=1, kv_type="f16"):
-        """{(test, tokens, depth): median tokens per second} of llama-bench."""
+    def bench(self, model, *, prompt="0", generate="0", depth="0", threads=None, repeat=1, kv_type="f16", warm_up=True):
+        """{(test, tokens, depth): median tokens per second} of llama-bench. Its warm-up reads the whole prompt once more."""
         rows = self._rows([self.program("llama-bench"), "-m", model, "-p", str(prompt), "-n", str(generate), "-d", str(depth), "-t", str(threads or self.threads),
-                           "-r", str(repeat), "-ctk", kv_type, "-ctv", kv_type, "-o", "jsonl"])  # fmt: skip
+                           "-r", str(repeat), "-ctk", kv_type, "-ctv", kv_type, "-o", "jsonl", *([] if warm_up else ["--no-warmup"])])  # fmt: skip
         return {("pp" if r["n_prompt"] else "tg", r["n_prompt"] or r["n_gen"], r["n_depth"]): statistics.median(r["samples_ts"]) for r in rows}
 
     def batched(self, model, prompt, generate, parallel):

@@ -7,6 +7,7 @@ the 1B files may instead use 85 % of its round's bandwidth in the slow state and
 from measuring import FAST_MEMORY, median, row, script
 
 PROMPTS = (64, 512, 2048)
+LONG = 1024  # tokens from which a run needs no warm-up: what the first step pays is lost in the rest
 WRITTEN = 64
 DEPTHS = {"smollm2": (0, 4096, 8000), "gemma3": (0, 4096, 8192)}
 FLOORS = {
@@ -21,21 +22,33 @@ OF_BANDWIDTH = {False: 0.85, True: 0.65}  # by "the memory is fast"
 REPEAT = 2
 
 
+def repeats(tokens):
+    """Short runs twice a round; a long one steadies itself, and rounds are worth more than repetitions."""
+    return 1 if tokens >= LONG else REPEAT
+
+
 def ours(bench, path, prompts, depths):
     """{test: (tokens per second, bytes per token, percent of the limit)}"""
     found = {}
     for n in prompts:
-        (result,) = bench.ours.bench(path, prompt=n, generate=0, repeat=REPEAT)[0].values()
+        (result,) = bench.ours.bench(path, prompt=n, generate=0, repeat=repeats(n))[0].values()
         found[f"pp{n}"] = result
-    for (_, _, depth, _), result in bench.ours.bench(path, prompt=0, generate=WRITTEN, depth=",".join(map(str, depths)), repeat=REPEAT)[0].items():
+    for depth in depths:
+        (result,) = bench.ours.bench(path, prompt=0, generate=WRITTEN, depth=depth, repeat=repeats(depth))[0].values()
         found[f"tg@{depth}"] = result
     return {test: (median(r["tokens_per_second"]), r["bytes_per_token"], r["percent_of_limit"]) for test, r in found.items()}
 
 
 def peers(bench, path, prompts, depths):
-    read = bench.peer.bench(path, prompt=",".join(map(str, prompts)), repeat=REPEAT)
-    written = bench.peer.bench(path, generate=WRITTEN, depth=",".join(map(str, depths)), repeat=REPEAT)
-    return {**{f"pp{n}": rate for (_, n, _), rate in read.items()}, **{f"tg@{depth}": rate for (_, _, depth), rate in written.items()}}
+    found = {}
+    for tokens in ([n for n in prompts if n < LONG], [n for n in prompts if n >= LONG]):
+        if tokens:
+            rates = bench.peer.bench(path, prompt=",".join(map(str, tokens)), repeat=repeats(tokens[0]), warm_up=tokens[0] < LONG)
+            found |= {f"pp{n}": rate for (_, n, _), rate in rates.items()}
+    for depth in depths:
+        (rate,) = bench.peer.bench(path, generate=WRITTEN, depth=depth, repeat=repeats(depth), warm_up=depth < LONG).values()
+        found[f"tg@{depth}"] = rate
+    return found
 
 
 def judged(name, test, rounds):
