@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "app/record_work.h"
+
 namespace tg {
 namespace {
 
@@ -71,6 +73,15 @@ void fill_times(TurnRecord& out, const TurnReport& r) {
   out.gopPerSPrefill = known_if(read, r.gop_per_s_prefill);
   out.percentPrefill = r.percent_prefill;
   out.percentDecode = r.percent_decode;
+}
+
+RecordPhase phase_of(const PhaseWork& w) { return {w.bytes, w.ops, w.seconds * 1000, w.cpu_seconds * 1000, w.steps}; }
+
+std::optional<RecordWork> work_of(const TurnReport& r, const PortModel& model) {
+  if (r.read_work.steps + r.write_work.steps == 0) return std::nullopt;
+  RecordWork out{model.device, r.threads, r.int8, phase_of(r.read_work), phase_of(r.write_work), r.step_weights, std::nullopt};
+  if (const auto& l = r.limits) out.limits = {l->read_gb_per_s, l->int8_gop_per_s, l->f32_gop_per_s, l->measured_s};
+  return out;
 }
 
 void row_miss(storage::TurnMiss& out, const RecordMiss& m) {
@@ -204,6 +215,7 @@ void fill_from_report(TurnRecord& out, const TurnReport& r, const Prompt& prompt
   out.finishReason = text(name_of(r.finish_reason));
   out.segments = segments_of(prompt);
   fill_times(out, r);
+  out.work = work_of(r, model);
   out.kvTokens = r.kv_tokens;
   out.kvBytes = static_cast<qint64>(r.kv_bytes);
   out.context = r.context;
@@ -224,6 +236,7 @@ storage::Turn to_row(const TurnRecord& record, const QString& chatId, const QStr
   row.chatId = chatId;
   row.finishedMs = QDateTime::currentMSecsSinceEpoch();
   row.settingsJson = settings_with(settingsJson, record.constraint);
+  row.workJson = work_column(record.work);
   row.cacheEnabled = record.cache.enabled;
   row.cacheOutcome = record.cache.outcome;
   row.fromGpu = record.cache.fromGpu;
@@ -257,6 +270,7 @@ TurnRecord from_row(const storage::Turn& row, const QString& chatTitle, const QV
   copy_common(out, row);
   out.chat = chatTitle;
   out.constraint = constraint_of(row.settingsJson);
+  out.work = work_of_column(row.workJson);
   out.cache = {row.cacheEnabled, row.cacheOutcome, row.fromGpu, row.fromRam, row.fromDisk, row.reusable, row.reused, std::nullopt};
   if (!row.miss.cause.isEmpty()) out.cache.miss = record_miss(row.miss);
   RecordCost& cost = out.cost;

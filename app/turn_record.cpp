@@ -4,6 +4,7 @@
 #include <QJsonDocument>
 #include <cmath>
 
+#include "app/record_work.h"
 #include "app/turn_record_json.h"
 
 namespace tg {
@@ -243,6 +244,7 @@ nlohmann::ordered_json to_ordered_json(const TurnRecord& r) {
   out["gb_per_s_decode"] = number(r.gbPerSDecode);
   out["gop_per_s_prefill"] = number(r.gopPerSPrefill);
   out["percent_of_limit"] = {{"prefill", number(r.percentPrefill)}, {"decode", number(r.percentDecode)}};
+  out["work"] = work_json(r.work);
   out["cost"] = cost_json(r.cost);
   out["own"] = own_json(r.own);
   put(out, "constraint", r.constraint);
@@ -269,6 +271,7 @@ TurnRecord TurnRecord::fromJson(const QJsonObject& o) {
   r.gopPerSPrefill = real(o, "gop_per_s_prefill");
   r.percentPrefill = real(object(o, "percent_of_limit"), "prefill");
   r.percentDecode = real(object(o, "percent_of_limit"), "decode");
+  r.work = work_from(object(o, "work"));
   r.cost = cost_from(object(o, "cost"));
   const QJsonObject own = object(o, "own");
   r.own = {real(own, "joules"), str(own, "source"), str(own, "kwh_price"), str(own, "currency"), str(own, "cost_pico")};

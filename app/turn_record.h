@@ -36,6 +36,24 @@ struct RecordCost {
 
 struct RecordOwn { std::optional<double> joules; QString source, kwhPrice, currency, costPico; };
 
+// What the steps of a phase did, by the engine's counters: the same as bench prints.
+struct RecordPhase {
+  double bytes = 0, ops = 0, ms = 0;  // read from memory; multiply-adds x 2
+  double cpuMs = 0;                   // processor time of all threads meanwhile
+  int steps = 0;
+};
+
+struct RecordLimits { double readGbPerS = 0, int8GopPerS = 0, f32GopPerS = 0; qint64 measuredS = 0; };  // measuredS: Unix time, 0: not known
+
+struct RecordWork {
+  QString device;
+  int threads = 0;
+  bool int8 = false;                  // its arithmetic is bounded by the int8 peak, else by the f32 peak
+  RecordPhase prefill, decode;        // decode: steps without a prompt beside them
+  double stepWeights = 0;             // bytes of weights that one decode step reads
+  std::optional<RecordLimits> limits; // of the machine when the turn ran; unset: not measured by then
+};
+
 struct TurnRecord {
   QString chat;                       // title as the user names it
   int turn = 0;
@@ -50,6 +68,7 @@ struct TurnRecord {
   RecordCache cache;
   int drafted = 0, accepted = 0;
   std::optional<double> bytesReadDecode, gbPerSDecode, gopPerSPrefill, percentPrefill, percentDecode;
+  std::optional<RecordWork> work;     // unset: an older record, or an engine that does not report it
   RecordCost cost;
   RecordOwn own;
   QString constraint;                 // json_schema: the answer was held to one; empty: free
@@ -58,7 +77,7 @@ struct TurnRecord {
   QVector<int> outputIds;             // replay and storage
   QString logitsSha;
 
-  QJsonObject toJson() const;         // exactly the keys of CLI.md
+  QJsonObject toJson() const;         // the keys of CLI.md and resources/help/cli.md
   static TurnRecord fromJson(const QJsonObject& json);
 };
 

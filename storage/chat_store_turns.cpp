@@ -109,6 +109,7 @@ void costColumns(T& turn, Visit& visit) {
   visit.money("own_cost_pico", turn.ownCostPico);
   visit("logits_sha", turn.logitsSha);
   visit("warnings", turn.warnings);
+  visit("work", turn.workJson);
 }
 
 template <class T, class Visit>

@@ -79,6 +79,7 @@ struct Turn {
   std::optional<double> ownJoules;
   QString ownSource, ownKwhPrice, ownCurrency, ownCostPico;
   QString logitsSha;
+  QString workJson;                      // what its steps did, owned by app/; empty: not known
   QStringList warnings;
   QVector<TurnSegment> segments;         // table turn_segment
   QVector<TurnCostLine> costLines;       // table turn_cost_line

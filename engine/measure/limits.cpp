@@ -4,6 +4,15 @@
 
 namespace tg {
 
+PhaseWork& PhaseWork::operator+=(const PhaseWork& more) {
+  bytes += more.bytes;
+  ops += more.ops;
+  seconds += more.seconds;
+  cpu_seconds += more.cpu_seconds;
+  steps += more.steps;
+  return *this;
+}
+
 double gb_per_s(const PhaseWork& work) { return work.seconds > 0 ? work.bytes / work.seconds / 1e9 : 0; }
 double gop_per_s(const PhaseWork& work) { return work.seconds > 0 ? work.ops / work.seconds / 1e9 : 0; }
 

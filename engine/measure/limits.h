@@ -3,14 +3,9 @@
 #include <optional>
 
 #include "engine/device/device.h"
+#include "engine/measure/phase_work.h"
 
 namespace tg {
-
-struct PhaseWork {
-  double bytes = 0;    // read from memory: weights and KV
-  double ops = 0;      // multiply-adds x 2
-  double seconds = 0;
-};
 
 double gb_per_s(const PhaseWork& work);    // 0 where no time passed
 double gop_per_s(const PhaseWork& work);

@@ -16,6 +16,11 @@ double number(const Json& object, const char* name) {
   return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
 }
 
+std::int64_t unix_time(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
 }  // namespace
 
 CurveStore::CurveStore(std::string file) : file_(std::move(file)) {
@@ -32,7 +37,8 @@ void CurveStore::parse(const std::string& text) {
         if (const auto curve = PrefillCurve::from_text(value.get<std::string>())) curves_[key] = *curve;
   if (const auto limits = all.find("limits"); limits != all.end() && limits->is_object())
     for (const auto& [device, value] : limits->items())
-      if (value.is_object()) limits_[device] = {number(value, "read_gb_per_s"), number(value, "int8_gop_per_s"), number(value, "f32_gop_per_s")};
+      if (value.is_object())
+        limits_[device] = {number(value, "read_gb_per_s"), number(value, "int8_gop_per_s"), number(value, "f32_gop_per_s"), unix_time(value, "measured_s")};
   if (const auto loads = all.find("loads"); loads != all.end() && loads->is_object())
     for (const auto& [fingerprint, value] : loads->items())
       if (value.is_number() && value.get<double>() >= 0) loads_[fingerprint] = value.get<double>();
@@ -59,12 +65,12 @@ void CurveStore::set_curve(const std::string& key, const PrefillCurve& curve) {
   changed_ = true;
 }
 
-std::optional<DeviceLimits> CurveStore::limits(const std::string& device) const {
+std::optional<MeasuredLimits> CurveStore::limits(const std::string& device) const {
   const auto found = limits_.find(device);
   return found == limits_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void CurveStore::set_limits(const std::string& device, const DeviceLimits& limits) {
+void CurveStore::set_limits(const std::string& device, const MeasuredLimits& limits) {
   limits_[device] = limits;
   changed_ = true;
 }
@@ -98,7 +104,7 @@ std::optional<std::string> CurveStore::changed_text() {
   for (const auto& [key, curve] : curves_) all["curves"][key] = curve.to_text();
   for (const auto& [fingerprint, ms] : loads_) all["loads"][fingerprint] = ms;
   for (const auto& [device, l] : limits_)
-    all["limits"][device] = {{"read_gb_per_s", l.read_gb_per_s}, {"int8_gop_per_s", l.int8_gop_per_s}, {"f32_gop_per_s", l.f32_gop_per_s}};
+    all["limits"][device] = {{"read_gb_per_s", l.read_gb_per_s}, {"int8_gop_per_s", l.int8_gop_per_s}, {"f32_gop_per_s", l.f32_gop_per_s}, {"measured_s", l.measured_s}};
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

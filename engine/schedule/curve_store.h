@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/device/device.h"
+#include "engine/measure/phase_work.h"
 #include "engine/schedule/prefill_curve.h"
 
 namespace tg {
@@ -19,8 +19,8 @@ class CurveStore {
   // The best known curve of this model, with whatever kernels and threads; BACKEND empty: any.
   std::optional<PrefillCurve> curve_of(const std::string& fingerprint, const std::string& backend) const;
   void set_curve(const std::string& key, const PrefillCurve& curve);
-  std::optional<DeviceLimits> limits(const std::string& device) const;
-  void set_limits(const std::string& device, const DeviceLimits& limits);
+  std::optional<MeasuredLimits> limits(const std::string& device) const;
+  void set_limits(const std::string& device, const MeasuredLimits& limits);
   std::optional<double> load_ms(const std::string& fingerprint) const;  // of the last load
   void set_load_ms(const std::string& fingerprint, double ms);
   void add_restore(double bytes, double ms);
@@ -33,7 +33,7 @@ class CurveStore {
   void parse(const std::string& text);
   std::string file_;
   std::map<std::string, PrefillCurve> curves_;
-  std::map<std::string, DeviceLimits> limits_;
+  std::map<std::string, MeasuredLimits> limits_;
   std::map<std::string, double> loads_;
   double restore_bytes_ = 0, restore_time_ = 0;  // fading sums
   bool changed_ = false;

@@ -242,7 +242,7 @@ void Scheduler::finish(std::shared_ptr<Turn> turn, std::unique_lock<std::mutex>&
   turn->phase = Turn::Phase::done;
   lock.lock();
   if (turn->runtime != nullptr) {
-    fill_percent(*turn, report);
+    fill_work(*turn, report);
     curves_.set_curve(turn->runtime->curve_key(), turn->runtime->curve);
   }
   lock.unlock();
@@ -250,12 +250,19 @@ void Scheduler::finish(std::shared_ptr<Turn> turn, std::unique_lock<std::mutex>&
   lock.lock();
 }
 
-void Scheduler::fill_percent(const Turn& turn, TurnReport& report) const {
-  if (!turn.runtime->device) return;
-  const auto limits = curves_.limits(turn.runtime->device->name());
-  if (!limits) return;
-  report.percent_prefill = percent_of_limit(turn.read_work, *limits, turn.runtime->int8());
-  report.percent_decode = percent_of_limit(turn.write_work, *limits, turn.runtime->int8());
+void Scheduler::fill_work(const Turn& turn, TurnReport& report) const {
+  const ModelRuntime& runtime = *turn.runtime;
+  report.read_work = turn.read_work;
+  report.write_work = turn.write_work;
+  report.step_weights = runtime.forward->bytes_per_token();
+  report.threads = runtime.info->threads;
+  report.int8 = runtime.int8();
+  if (!runtime.device) return;
+  report.limits = curves_.limits(runtime.device->name());
+  if (!report.limits) return;
+  const DeviceLimits best{report.limits->read_gb_per_s, report.limits->int8_gop_per_s, report.limits->f32_gop_per_s};
+  report.percent_prefill = percent_of_limit(turn.read_work, best, report.int8);
+  report.percent_decode = percent_of_limit(turn.write_work, best, report.int8);
 }
 
 void Scheduler::admit(std::unique_lock<std::mutex>& lock) {

@@ -49,7 +49,7 @@ class Scheduler {
   void unload_closed(std::unique_lock<std::mutex>& lock);
   void run_jobs(std::unique_lock<std::mutex>& lock);
   void tell_queue(std::unique_lock<std::mutex>& lock);
-  void fill_percent(const Turn& turn, TurnReport& report) const;
+  void fill_work(const Turn& turn, TurnReport& report) const;
   bool restore_slice(std::unique_lock<std::mutex>& lock);
   ModelRuntime* next_model();
   void make_drafts(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
@@ -57,7 +57,7 @@ class Scheduler {
   int alone_rows(const ModelRuntime& runtime, int depth) const;
   int chunk_rows(const ModelRuntime& runtime, const Turn& turn, bool others_write) const;
   void run_step(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
-  void take_results(ModelRuntime& runtime, Step& step, const Status& status, double ms, const StepCounters& counters);
+  void take_results(ModelRuntime& runtime, Step& step, const Status& status, const PhaseWork& work);
   void replay_accepted(ModelRuntime& runtime, Turn& turn, const std::vector<TokenId>& rows, int kept, const std::byte* before);
   void learn(ModelRuntime& runtime, const Step& step, double ms);
   double reading_estimate(const ModelRuntime& runtime, int cached, int fresh) const;

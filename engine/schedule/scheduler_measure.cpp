@@ -1,6 +1,7 @@
 // What is measured while nothing is to be done: how fast a model reads that has not answered yet, and once the limits of the machine. A turn
 // that comes meanwhile goes first.
 #include <algorithm>
+#include <chrono>
 
 #include "engine/schedule/scheduler.h"
 
@@ -17,9 +18,13 @@ ModelRuntime* Scheduler::unread_model() const {
   return found == models_.end() ? nullptr : found->get();
 }
 
+// Limits without a date are measured again: what is shown says from when it is.
 std::shared_ptr<Device> Scheduler::unmeasured_device() const {
-  for (const auto& m : models_)
-    if (m->device && !m->closing && !curves_.limits(m->device->name())) return m->device;
+  for (const auto& m : models_) {
+    if (!m->device || m->closing) continue;
+    const auto known = curves_.limits(m->device->name());
+    if (!known || known->measured_s == 0) return m->device;
+  }
   return nullptr;
 }
 
@@ -86,7 +91,8 @@ void Scheduler::measure_limits(const std::shared_ptr<Device>& device, std::uniqu
   lock.lock();
   step_cancel_.reset();
   if (cancel.cancelled()) return;
-  if (limits.read_gb_per_s > 0) curves_.set_limits(device->name(), limits);
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
+  if (limits.read_gb_per_s > 0) curves_.set_limits(device->name(), {limits.read_gb_per_s, limits.int8_gop_per_s, limits.f32_gop_per_s, now.count()});
   else measuring_failed_ = true;
   save_curves(lock);
 }

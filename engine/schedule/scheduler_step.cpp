@@ -1,5 +1,6 @@
 // One step: which rows go into the batch, running it, and what becomes of its results.
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "engine/schedule/scheduler.h"
@@ -127,15 +128,17 @@ void Scheduler::run_step(ModelRuntime& runtime, std::unique_lock<std::mutex>& lo
   logits_.resize(n_logits * static_cast<std::size_t>(runtime.info->description.vocab));
   StepCounters counters;
   const auto start = Clock::now();
+  const std::clock_t cpu_start = std::clock();
   const Status status = runtime.forward->run(sequences, logits_.data(), cancel, counters);
   const double ms = ms_between(start, Clock::now());
+  const PhaseWork work{counters.bytes, counters.ops, ms / 1000, static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC, 1};
 
   lock.lock();
   step_cancel_.reset();
   step_turns_.clear();
   if (status) learn(runtime, step, ms);
   lock.unlock();
-  take_results(runtime, step, status, ms, counters);
+  take_results(runtime, step, status, work);
   lock.lock();
 }
 
@@ -146,7 +149,7 @@ void Scheduler::learn(ModelRuntime& runtime, const Step& step, double ms) {
   runtime.largest_step = std::max(runtime.largest_step, rows);
 }
 
-void Scheduler::take_results(ModelRuntime& runtime, Step& step, const Status& status, double ms, const StepCounters& counters) {
+void Scheduler::take_results(ModelRuntime& runtime, Step& step, const Status& status, const PhaseWork& work) {
   const std::size_t state_bytes = runtime.forward->kv_layout().state_bytes;
   if (!status) {
     for (std::size_t i = 0; i < step.turns.size(); ++i) {
@@ -161,7 +164,6 @@ void Scheduler::take_results(ModelRuntime& runtime, Step& step, const Status& st
   const int vocab = runtime.info->description.vocab;
   std::span<float> logits = logits_;
   const bool mixed = step.reader() != nullptr;
-  const PhaseWork work{counters.bytes, counters.ops, ms / 1000};
   for (std::size_t i = 0; i < step.turns.size(); ++i) {
     Turn& turn = *step.turns[i];
     const std::size_t n = step.logit_rows[i].size() * static_cast<std::size_t>(vocab);

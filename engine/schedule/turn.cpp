@@ -143,17 +143,13 @@ std::vector<TokenId> Turn::decode_rows(int max_rows) const {
 
 void Turn::count_read(const PhaseWork& work) {
   ++passes_;
-  read_work.bytes += work.bytes;
-  read_work.ops += work.ops;
-  read_work.seconds += work.seconds;
+  read_work += work;
 }
 
 void Turn::count_write(const PhaseWork& work, int sequences) {
   ++decode_steps_;
   sequences_sum_ += sequences;
-  write_work.bytes += work.bytes;
-  write_work.ops += work.ops;
-  write_work.seconds += work.seconds;
+  write_work += work;
 }
 
 void Turn::commit(KvCache& cache, std::span<const TokenId> ids) { cache.commit(*lease, ids); }

@@ -12,6 +12,7 @@
 #include "engine/cache/cache_types.h"
 #include "engine/chat_template/prompt_types.h"
 #include "engine/gguf/reader.h"
+#include "engine/measure/phase_work.h"
 #include "engine/model/description.h"
 #include "engine/sampling/sampler.h"
 #include "engine/tokenizer/tokenizer.h"
@@ -99,6 +100,11 @@ struct TurnReport {
   int drafted = 0, accepted = 0;
   double bytes_read_decode = 0, gb_per_s_decode = 0, gop_per_s_prefill = 0;
   std::optional<double> percent_prefill, percent_decode;  // of this machine's measured limits; unset: not measured
+  PhaseWork read_work, write_work;  // of its steps; writing: those without a prompt beside them. A step serves batch_mean turns
+  double step_weights = 0;        // bytes of weights that one decode step reads
+  int threads = 0;
+  bool int8 = false;              // which peak bounds its arithmetic
+  std::optional<MeasuredLimits> limits;
   std::vector<TokenId> output_ids;
   std::string text;               // answer without thinking, stop text removed
   std::string thinking_text;

@@ -21,6 +21,21 @@ Json segments_json(const Prompt& prompt, int total) {
 
 Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json phase_json(const PhaseWork& w) {
+  return {{"bytes", w.bytes}, {"ops", w.ops}, {"ms", w.seconds * 1000}, {"cpu_ms", w.cpu_seconds * 1000}, {"steps", w.steps}};
+}
+
+Json work_json(const TurnReport& r, const LoadedModel& model) {
+  Json out{{"device", model.device}, {"threads", r.threads}, {"int8", r.int8}, {"prefill", phase_json(r.read_work)}, {"decode", phase_json(r.write_work)}};
+  out["step_weights"] = r.step_weights;
+  out["limits"] = nullptr;
+  if (r.limits) {
+    const MeasuredLimits& l = *r.limits;
+    out["limits"] = {{"read_gb_per_s", l.read_gb_per_s}, {"int8_gop_per_s", l.int8_gop_per_s}, {"f32_gop_per_s", l.f32_gop_per_s}, {"measured_s", l.measured_s}};
+  }
+  return out;
+}
+
 }  // namespace
 
 Json miss_json(const CacheMiss& m) {
@@ -92,6 +107,7 @@ Json turn_json(const TurnReport& r, const LoadedModel& model, const Prompt& prom
   out["gb_per_s_decode"] = r.gb_per_s_decode;
   out["gop_per_s_prefill"] = r.gop_per_s_prefill;
   out["percent_of_limit"] = {{"prefill", optional_number(r.percent_prefill)}, {"decode", optional_number(r.percent_decode)}};
+  out["work"] = work_json(r, model);
   if (!r.constraint.empty()) out["constraint"] = r.constraint;
   out["warnings"] = r.warnings;
   return out;

@@ -51,6 +51,15 @@ void putChat(const QString& folder, const QString& id) {
   QVERIFY(store.addMessage(userMessage(id + QStringLiteral("-1"), id, QStringLiteral("hello from ") + id)).ok());
 }
 
+// The program's own steps into FOLDER, for more to come after them. Returns the version they lead to.
+int copyMigrations(const QString& folder) {
+  QDir().mkpath(folder);
+  const QDir own(QStringLiteral(":/storage/migrations"));
+  const QStringList names = own.entryList({QStringLiteral("*.sql")}, QDir::Files);
+  for (const QString& name : names) QFile::copy(own.filePath(name), folder + QLatin1Char('/') + name);
+  return static_cast<int>(names.size());
+}
+
 QStringList schemaOf(Database& database) {
   QStringList schema;
   QSqlQuery query(database.connection());
@@ -150,11 +159,10 @@ class DatabaseTest : public QObject {
   void migrationBacksUpFirstAndKeepsThree() {
     putChat(folder(), QStringLiteral("a"));
     const QString steps = dir_->filePath(QStringLiteral("steps"));
-    QVERIFY(QDir().mkpath(steps));
-    QVERIFY(QFile::copy(QStringLiteral(":/storage/migrations/001_first.sql"), steps + QStringLiteral("/001_first.sql")));
+    const int newest = copyMigrations(steps);
     OpenOptions options = at(folder());
     options.migrations = steps;
-    for (int version = 2; version <= 6; ++version) {
+    for (int version = newest + 1; version <= newest + 5; ++version) {
       QFile step(steps + QStringLiteral("/00%1_more.sql").arg(version));
       QVERIFY(step.open(QIODevice::WriteOnly));
       step.write(QStringLiteral("CREATE TABLE more_%1 (x INTEGER) STRICT;\n\nINSERT INTO more_%1 VALUES (1);\n").arg(version).toUtf8());
@@ -172,9 +180,8 @@ class DatabaseTest : public QObject {
   void failedMigrationChangesNothing() {
     putChat(folder(), QStringLiteral("a"));
     const QString steps = dir_->filePath(QStringLiteral("steps"));
-    QVERIFY(QDir().mkpath(steps));
-    QVERIFY(QFile::copy(QStringLiteral(":/storage/migrations/001_first.sql"), steps + QStringLiteral("/001_first.sql")));
-    QFile step(steps + QStringLiteral("/002_broken.sql"));
+    const int newest = copyMigrations(steps);
+    QFile step(steps + QStringLiteral("/00%1_broken.sql").arg(newest + 1));
     QVERIFY(step.open(QIODevice::WriteOnly));
     step.write("CREATE TABLE half (x INTEGER) STRICT;\n\nDROP TABLE chat;\n\nthis is not SQL;\n");
     step.close();

@@ -64,7 +64,7 @@ class TestScheduleParts : public QObject {
     curve.add(100, 0, false, 30);
     CurveStore store(file);
     store.set_curve("key", curve);
-    store.set_limits("cpu", {20, 900, 200});
+    store.set_limits("cpu", {20, 900, 200, 1764460800});
     store.add_restore(1e9, 500);
     const std::string text = *store.changed_text();
     QVERIFY(!store.changed_text());
