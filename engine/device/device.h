@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/logit_scan.h"
 #include "engine/base/op_kinds.h"
 #include "engine/base/result.h"
 #include "engine/base/types.h"
@@ -79,6 +80,22 @@ struct GluTask {
   const float* gate_bias = nullptr;
   const float* up_bias = nullptr;
   Activation activation = Activation::silu;
+};
+
+// What becomes of one row of the head's product.
+struct HeadRow {
+  float* logits = nullptr;               // [weight->rows] in host memory; null: only candidates are wanted
+  RowCandidates* candidates = nullptr;
+  CandidateWish wish;
+};
+
+// Logits = softcap(x W^T * scale + bias). The vocabulary is large: what no one asks for is never stored.
+struct HeadArgs {
+  const Weight* weight = nullptr;
+  const float* bias = nullptr;
+  float scale = 1.0F;
+  float softcap = 0.0F;                  // 0: none
+  std::span<const HeadRow> rows;         // [x.rows]
 };
 
 // Shape of one layer's KV in a page of kPageTokens tokens.
@@ -206,10 +223,11 @@ class Device {
   virtual void embed(const Weight& table, std::span<const TokenId> tokens, float scale, Mat out) = 0;
   virtual void norm(Mat in, const NormSpec& spec, Mat out) = 0;              // over groups of spec'd cols = out.cols; in-place allowed
   virtual void norm_heads(Mat x, int head_dim, const NormSpec& spec) = 0;    // each run of head_dim in a row by itself, in place
-  virtual void prepare(Mat in, Activations& out) = 0;                        // quantise
+  virtual void prepare(Mat in, Activations& out) = 0;                        // quantise; `in` must stay as it is until the products are done
   virtual void norm_prepare(Mat in, const NormSpec& spec, Activations& out) = 0;
   virtual void matmul(const Activations& x, std::span<const MatmulTask> tasks) = 0;
   virtual void glu(const Activations& x, const GluTask& task, Activations& out) = 0;  // out ready for the down projection
+  virtual void head(const Activations& x, const HeadArgs& args) = 0;
   virtual void rope_store(const RopeStoreArgs& args) = 0;
   virtual void attention(const AttentionArgs& args) = 0;
   virtual void moe(const MoeArgs& args) = 0;
@@ -218,6 +236,7 @@ class Device {
 
   // Element-wise, all in place on x.
   virtual void add(Mat x, Mat y, float y_scale = 1.0F) = 0;
+  virtual void add_norm(Mat x, Mat y, const NormSpec& spec, float y_scale = 1.0F) = 0;  // x += norm(y) * y_scale; y is changed
   virtual void scale(Mat x, float factor) = 0;
   virtual void multiply(Mat x, Mat y) = 0;
   virtual void activate(Mat x, Activation activation) = 0;

@@ -21,19 +21,21 @@ Mat Walk::attend_heads(const Layer& layer) {
   const Mat q = scratch(memory_.q, rows, d.n_heads * d.head_dim_k);
   const Mat out = scratch(memory_.mixed, rows, d.n_heads * d.head_dim_v);
   Mat k, v, gate;
-  std::vector<MatmulTask> tasks{{.weight = w.q, .bias = w.q_bias, .out = q}};
+  std::array<MatmulTask, 4> tasks;
+  std::size_t n = 0;
+  tasks[n++] = {.weight = w.q, .bias = w.q_bias, .out = q};
   if (w.k != nullptr) {
     k = scratch(memory_.k, rows, d.n_kv_heads * d.head_dim_k);
     v = scratch(memory_.v, rows, d.n_kv_heads * d.head_dim_v);
-    tasks.push_back({.weight = w.k, .bias = w.k_bias, .out = k});
-    tasks.push_back({.weight = w.v, .bias = w.v_bias, .out = v});
+    tasks[n++] = {.weight = w.k, .bias = w.k_bias, .out = k};
+    tasks[n++] = {.weight = w.v, .bias = w.v_bias, .out = v};
   }
   if (w.gate != nullptr) {
     gate = scratch(memory_.gate, rows, d.n_heads * d.head_dim_v);
-    tasks.push_back({.weight = w.gate, .out = gate});
+    tasks[n++] = {.weight = w.gate, .out = gate};
   }
   prepare_input(x_, layer.w.attention_norm);
-  project(*input_, tasks);
+  project(*input_, std::span(tasks).first(n));
   store_and_attend(layer, q, k, v, out);
   if (w.gate != nullptr) {
     for (const RowRun run : layer.last ? batch_.wanted : batch_.all) {
@@ -46,9 +48,7 @@ Mat Walk::attend_heads(const Layer& layer) {
 void Walk::store_and_attend(const Layer& layer, Mat q, Mat k, Mat v, Mat out) {
   const AttentionDescription& a = layer.d.attention;
   const AttentionWeights& w = layer.w.attention;
-  std::vector<int> owners(batch_.sequences.size());
-  for (std::size_t i = 0; i < owners.size(); ++i) owners[i] = static_cast<int>(i);
-  point_to_pages(layer, batch_.sequences, owners);
+  point_to_pages(layer, batch_.sequences, batch_.owner);
   device_->rope_store({.q = q, .k = k, .v = v, .n_heads = layer.d.n_heads, .kv = layer.place.shape, .layer_offset = layer.place.offset,
                        .q_norm = pointer(w.q_norm), .k_norm = pointer(w.k_norm), .v_norm = pointer(w.v_norm),
                        .norm_whole_row = a.norm_whole_row, .norm_after_rope = false, .rope = w.rope, .q_scale = a.q_scale,

@@ -17,15 +17,17 @@ struct Batch {
   int rows = 0;
   std::vector<TokenId> tokens;            // [rows]
   std::vector<SequenceRows> sequences;    // all rows
+  std::vector<int> owner;                 // [sequences]: each its own
   std::vector<RowRun> all, wanted;        // wanted: rows whose logits are asked for, neighbours joined
   std::vector<SequenceRows> wanted_sequences;  // the same rows, sequence by sequence
   std::vector<int> wanted_owner;          // [wanted_sequences]: index of the sequence
   int n_wanted = 0;
 
-  // Checks STEPS against the model; an error is the caller's fault.
-  static Result<Batch> of(std::span<const SequenceStep> steps, int max_rows, int vocab, std::size_t n_groups, bool has_state);
+  // Takes over STEPS after checking them against the model; an error is the caller's fault. Memory is kept from step to step.
+  Status fill(std::span<const SequenceStep> steps, int max_rows, int vocab, std::size_t n_groups, bool has_state);
 
  private:
+  void clear();
   void want(int sequence, int first_row, int count);
 };
 

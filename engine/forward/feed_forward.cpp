@@ -3,35 +3,34 @@
 
 namespace tg {
 
-Mat Walk::feed_forward(const Layer& layer, Mat x) {
+void Walk::feed_forward(const Layer& layer, Mat x, const Target& to) {
   if (layer.d.experts && layer.d.feed_forward) {
-    return experts_beside_dense(layer, x);
+    return experts_beside_dense(layer, x, to.out);
   }
-  const Mat out = scratch(memory_.side, x.rows, description_.dim);
   prepare_input(x, description_.parallel_residual ? layer.w.attention_norm : layer.w.feed_forward_norm);
   if (layer.d.experts) {
     const Mat router = scratch(memory_.router, x.rows, layer.d.experts->n_experts);
-    project(*input_, layer.w.experts.router, layer.w.experts.router_bias, router);
-    experts(layer, out);
+    project(*input_, layer.w.experts.router, layer.w.experts.router_bias, {.out = router});
+    experts(layer, to.out);
   } else {
-    dense(*layer.d.feed_forward, layer.w.feed_forward, out);
+    dense(*layer.d.feed_forward, layer.w.feed_forward, to);
   }
-  return out;
 }
 
 // Of the rows in input_.
-void Walk::dense(const FeedForwardDescription& d, const FeedForwardWeights& w, Mat out) {
+void Walk::dense(const FeedForwardDescription& d, const FeedForwardWeights& w, const Target& to) {
+  const int rows = to.out.rows;
   if (w.gate != nullptr) {
     device_->glu(*input_, {.gate = w.gate, .up = w.up, .gate_bias = w.gate_bias, .up_bias = w.up_bias, .activation = d.activation}, *hidden_);
-    count(w.gate, out.rows);
-    count(w.up, out.rows);
+    count(w.gate, rows);
+    count(w.up, rows);
   } else {
-    const Mat up = scratch(memory_.wide, out.rows, d.width);
+    const Mat up = scratch(memory_.wide, rows, d.width);
     const MatmulTask task{.weight = w.up, .bias = w.up_bias, .activation = d.activation, .out = up};
     project(*input_, {&task, 1});
     device_->prepare(up, *hidden_);
   }
-  project(*hidden_, w.down, w.down_bias, out);
+  project(*hidden_, w.down, w.down_bias, to);
 }
 
 // Of the rows in input_, by the router logits in memory_.router.
@@ -49,31 +48,29 @@ void Walk::experts(const Layer& layer, Mat out) {
   if (!d.shared) {
     return;
   }
-  const Mat shared = scratch(memory_.side2, out.rows, description_.dim);
-  dense(*d.shared, w.shared, shared);
-  if (w.shared_gate != nullptr) {
-    const Mat gate = scratch(memory_.one, out.rows, 1);
-    project(*input_, w.shared_gate, nullptr, gate);
-    device_->gate_sigmoid(shared, gate);
+  if (w.shared_gate == nullptr) {
+    return dense(*d.shared, w.shared, {.out = out, .add = true});
   }
+  const Mat shared = scratch(memory_.side2, out.rows, description_.dim), gate = scratch(memory_.one, out.rows, 1);
+  dense(*d.shared, w.shared, {.out = shared});
+  project(*input_, w.shared_gate, nullptr, {.out = gate});
+  device_->gate_sigmoid(shared, gate);
   device_->add(out, shared);
 }
 
 // gemma4's A4B: the router reads the residual stream by a norm of its own; both results are normalised, then added.
-Mat Walk::experts_beside_dense(const Layer& layer, Mat x) {
+void Walk::experts_beside_dense(const Layer& layer, Mat x, Mat out) {
   const ExpertsWeights& w = layer.w.experts;
-  const Mat dense_out = scratch(memory_.side, x.rows, description_.dim), experts_out = scratch(memory_.side2, x.rows, description_.dim);
+  const Mat experts_out = scratch(memory_.side2, x.rows, description_.dim);
   prepare_input(x, layer.w.feed_forward_norm);
-  dense(*layer.d.feed_forward, layer.w.feed_forward, dense_out);
-  device_->norm(dense_out, *w.dense_post_norm, dense_out);
+  dense(*layer.d.feed_forward, layer.w.feed_forward, {.out = out});
+  device_->norm(out, *w.dense_post_norm, out);
 
   prepare_input(x, w.router_norm);
-  project(*input_, w.router, w.router_bias, scratch(memory_.router, x.rows, layer.d.experts->n_experts));
+  project(*input_, w.router, w.router_bias, {.out = scratch(memory_.router, x.rows, layer.d.experts->n_experts)});
   prepare_input(x, w.pre_norm);
   experts(layer, experts_out);
-  device_->norm(experts_out, *w.post_norm, experts_out);
-  device_->add(dense_out, experts_out);
-  return dense_out;
+  device_->add_norm(out, experts_out, *w.post_norm);
 }
 
 }  // namespace tg

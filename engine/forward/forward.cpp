@@ -7,7 +7,7 @@ namespace tg {
 
 namespace {
 
-constexpr int kHeadRows = 32;   // rows of logits computed at once: a vocabulary of 262 144 makes 1 MiB a row
+constexpr int kHeadRows = 256;  // rows that the head takes at once
 
 void widest(int& widest_cols, const MatrixRef& ref) { widest_cols = std::max(widest_cols, ref ? std::max(ref.cols, ref.rows) : 0); }
 
@@ -78,11 +78,10 @@ Walk::Walk(ModelDescription description, std::shared_ptr<Device> device, ModelWe
 }
 
 Status Walk::run(std::span<const SequenceStep> steps, float* logits, const CancelToken& cancel, StepCounters& counters) {
-  Result<Batch> batch = Batch::of(steps, max_rows_, description_.vocab, plan_.layout.groups.size(), plan_.layout.state_bytes > 0);
-  if (!batch) {
-    return batch.error();
+  const Status filled = batch_.fill(steps, max_rows_, description_.vocab, plan_.layout.groups.size(), plan_.layout.state_bytes > 0);
+  if (!filled) {
+    return filled;
   }
-  batch_ = std::move(*batch);
   steps_ = steps;
   counters_ = &counters;
   device_->set_cancel(&cancel.flag());
@@ -141,16 +140,28 @@ void Walk::finish_layer(const Layer& layer, RowRun run, Mat mixed) {
   const Weight* output = layer.d.delta_net ? layer.w.delta_net.output : layer.d.short_conv ? layer.w.short_conv.output : layer.w.attention.output;
   Mat beside;
   if (description_.parallel_residual) {
-    beside = feed_forward(layer, x);
+    beside = scratch(memory_.side, x.rows, description_.dim);
+    feed_forward(layer, x, {.out = beside});
   }
   device_->prepare(mixed, *hidden_);
-  const Mat out = scratch(memory_.side2, x.rows, description_.dim);
-  project(*hidden_, output, layer.w.attention.output_bias, out);
-  add_residual(x, out, layer.w.attention_post_norm);
-  if (!description_.parallel_residual) {
-    beside = feed_forward(layer, x);
+  const float* bias = layer.w.attention.output_bias;
+  if (joins_residual(bias, layer.w.attention_post_norm)) {
+    project(*hidden_, output, bias, residual(x));
+  } else {
+    const Mat out = scratch(memory_.side2, x.rows, description_.dim);
+    project(*hidden_, output, bias, {.out = out});
+    add_residual(x, out, layer.w.attention_post_norm);
   }
-  add_residual(x, beside, layer.w.feed_forward_post_norm);
+  const bool dense_only = !description_.parallel_residual && !layer.d.experts;
+  if (dense_only && joins_residual(layer.w.feed_forward.down_bias, layer.w.feed_forward_post_norm)) {
+    feed_forward(layer, x, residual(x));
+  } else {
+    if (!description_.parallel_residual) {
+      beside = scratch(memory_.side, x.rows, description_.dim);
+      feed_forward(layer, x, {.out = beside});
+    }
+    add_residual(x, beside, layer.w.feed_forward_post_norm);
+  }
   if (layer.w.per_layer_gate != nullptr) {
     add_per_layer_embedding(layer, run, x);
   }
@@ -159,11 +170,19 @@ void Walk::finish_layer(const Layer& layer, RowRun run, Mat mixed) {
   }
 }
 
+// Whether a product can be added to the residual stream as it is stored: its epilogue scales before it adds the bias.
+bool Walk::joins_residual(const float* bias, const OptionalNorm& post_norm) const {
+  return !post_norm && (bias == nullptr || description_.residual_scale == 1.0F);
+}
+
+Walk::Target Walk::residual(Mat x) const { return {.out = x, .scale = description_.residual_scale, .add = true}; }
+
 void Walk::add_residual(Mat x, Mat y, const OptionalNorm& post_norm) {
   if (post_norm) {
-    device_->norm(y, *post_norm, y);
+    device_->add_norm(x, y, *post_norm, description_.residual_scale);
+  } else {
+    device_->add(x, y, description_.residual_scale);
   }
-  device_->add(x, y, description_.residual_scale);
 }
 
 void Walk::add_per_layer_embedding(const Layer& layer, RowRun run, Mat x) {
@@ -175,28 +194,35 @@ void Walk::add_per_layer_embedding(const Layer& layer, RowRun run, Mat x) {
   device_->multiply(gate, cols_of(rows_of(per_layer_, run), layer.index * size, size));
   device_->prepare(gate, *hidden_);
   const Mat out = scratch(memory_.side, x.rows, description_.dim);
-  project(*hidden_, layer.w.per_layer_projection, nullptr, out);
+  project(*hidden_, layer.w.per_layer_projection, nullptr, {.out = out});
   if (layer.w.per_layer_post_norm) {
-    device_->norm(out, *layer.w.per_layer_post_norm, out);
+    device_->add_norm(x, out, *layer.w.per_layer_post_norm);
+  } else {
+    device_->add(x, out);
   }
-  device_->add(x, out);
 }
 
 void Walk::output_logits(float* logits) {
-  const auto vocab = static_cast<std::size_t>(description_.vocab);
+  head_rows_.clear();
+  for (const SequenceStep& step : steps_) {
+    for (std::size_t i = 0; i < step.logit_rows.size(); ++i) {
+      if (step.wish.any()) {
+        head_rows_.push_back({nullptr, &step.candidates[i], step.wish});
+        continue;
+      }
+      head_rows_.push_back({logits, nullptr, {}});
+      logits += description_.vocab;
+    }
+  }
+  std::span<const HeadRow> rows = head_rows_;
   for (const RowRun run : batch_.wanted) {
     for (int done = 0; done < run.count; done += kHeadRows) {
       const int n = std::min(kHeadRows, run.count - done);
-      const Mat out = scratch(memory_.logits, n, description_.vocab);
       prepare_input(rows_of(x_, {run.first + done, n}), weights_.output_norm);
-      const MatmulTask task{.weight = weights_.output, .bias = weights_.output_bias, .scale = description_.logit_scale, .out = out};
-      project(*input_, {&task, 1});
-      if (description_.final_softcap > 0.0F) {
-        device_->softcap(out, description_.final_softcap);
-      }
-      for (int r = 0; r < n; ++r, logits += vocab) {
-        device_->copy_to_host(logits, reinterpret_cast<const std::byte*>(out.row(r)), vocab * sizeof(float));
-      }
+      device_->head(*input_, {.weight = weights_.output, .bias = weights_.output_bias, .scale = description_.logit_scale,
+                              .softcap = description_.final_softcap, .rows = rows.first(static_cast<std::size_t>(n))});
+      count(weights_.output, n);
+      rows = rows.subspan(static_cast<std::size_t>(n));
     }
   }
 }
@@ -218,8 +244,8 @@ void Walk::project(const Activations& x, std::span<const MatmulTask> tasks) {
   }
 }
 
-void Walk::project(const Activations& x, const Weight* weight, const float* bias, Mat out) {
-  const MatmulTask task{.weight = weight, .bias = bias, .out = out};
+void Walk::project(const Activations& x, const Weight* weight, const float* bias, const Target& to) {
+  const MatmulTask task{.weight = weight, .bias = bias, .scale = to.scale, .add = to.add, .out = to.out};
   project(x, {&task, 1});
 }
 

@@ -34,6 +34,8 @@ struct SequenceStep {
   std::span<std::byte* const* const> pages;  // [groups] -> [page index] -> page, enough for first_position + tokens.size(); null: released by its window
   std::byte* state = nullptr;                // state_bytes, advanced in place; zeroed for a new sequence
   std::span<const int> logit_rows;           // indexes into `tokens` whose logits are wanted, ascending
+  CandidateWish wish = {};                   // not empty: `candidates` get what it asks for, and this sequence writes no logits
+  std::span<RowCandidates> candidates = {};  // [logit_rows]
 };
 
 // Bytes read and operations done, counted by formula as the walk goes (for percent_of_limit and Explain).
@@ -50,7 +52,8 @@ class Forward {
   virtual ~Forward() = default;
   virtual const KvLayout& kv_layout() const = 0;
   virtual int max_rows() const = 0;   // rows of all sequences of one step together
-  // logits: [sum of logit_rows, vocab] f32 in host memory, in order of sequences then rows. Cancelled mid-step: ErrorCode::cancelled, and
+  // logits: [sum of logit_rows of sequences without a wish, vocab] f32 in host memory, in order of sequences then rows; null where there
+  // are none. Cancelled mid-step: ErrorCode::cancelled, and
   // the KV of this step's positions is undefined (the caller does not publish it; recurrent state must be restored from before).
   virtual Status run(std::span<const SequenceStep> steps, float* logits, const CancelToken& cancel, StepCounters& counters) = 0;
   virtual std::uint64_t weights_bytes() const = 0;

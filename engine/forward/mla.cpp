@@ -24,16 +24,16 @@ Mat Walk::attend_latent(const Layer& layer) {
   const Activations* query_input = input_.get();
   if (w.q_a != nullptr) {
     const Mat low = scratch(memory_.side, rows, w.q_a->rows);
-    project(*input_, w.q_a, nullptr, low);
+    project(*input_, w.q_a, nullptr, {.out = low});
     device_->norm_prepare(low, *w.q_a_norm, *extra_);
     query_input = extra_.get();
   }
-  std::vector<MatmulTask> queries;
+  queries_.clear();
   for (int h = 0; h < heads; ++h) {
-    queries.push_back({.weight = w.q_rope, .expert = h, .out = cols_of(q, h * key, m.rope_dim)});
-    queries.push_back({.weight = w.q_nope, .expert = h, .out = cols_of(nope, h * m.nope_dim, m.nope_dim)});
+    queries_.push_back({.weight = w.q_rope, .expert = h, .out = cols_of(q, h * key, m.rope_dim)});
+    queries_.push_back({.weight = w.q_nope, .expert = h, .out = cols_of(nope, h * m.nope_dim, m.nope_dim)});
   }
-  project(*query_input, queries);
+  project(*query_input, queries_);
   for (int h = 0; h < heads; ++h) {
     device_->prepare(cols_of(nope, h * m.nope_dim, m.nope_dim), *hidden_);
     const MatmulTask task{.weight = w.k_b, .expert = h, .out = cols_of(q, h * key + m.rope_dim, m.latent_dim)};

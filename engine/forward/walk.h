@@ -34,6 +34,13 @@ class Walk final : public Forward {
     bool last = false;
   };
 
+  // Where the product of a layer's last matrix goes: `out`, or times `scale` added to it.
+  struct Target {
+    Mat out;
+    float scale = 1.0F;
+    bool add = false;
+  };
+
   // forward.cpp
   void embed();
   void forward_layer(const Layer& layer);
@@ -50,17 +57,20 @@ class Walk final : public Forward {
   // recurrent.cpp
   Mat delta_net(const Layer& layer);
   Mat short_conv(const Layer& layer);
+  std::span<float* const> states(std::vector<float*>& to, std::size_t offset) const;  // of the step's sequences
 
-  // feed_forward.cpp: result in a scratch matrix, before the post norm; x is the residual stream of the run.
-  Mat feed_forward(const Layer& layer, Mat x);
-  void dense(const FeedForwardDescription& d, const FeedForwardWeights& w, Mat out);
+  // feed_forward.cpp: the result before the post norm; x is the residual stream of the run. Experts overwrite.
+  void feed_forward(const Layer& layer, Mat x, const Target& to);
+  void dense(const FeedForwardDescription& d, const FeedForwardWeights& w, const Target& to);
   void experts(const Layer& layer, Mat out);
-  Mat experts_beside_dense(const Layer& layer, Mat x);
+  void experts_beside_dense(const Layer& layer, Mat x, Mat out);
 
   // Shared steps. prepare_input leaves the normalised rows of x in input_.
   void prepare_input(Mat x, const OptionalNorm& norm);
   void project(const Activations& x, std::span<const MatmulTask> tasks);
-  void project(const Activations& x, const Weight* weight, const float* bias, Mat out);
+  void project(const Activations& x, const Weight* weight, const float* bias, const Target& to);
+  bool joins_residual(const float* bias, const OptionalNorm& post_norm) const;
+  Target residual(Mat x) const;
   void add_residual(Mat x, Mat y, const OptionalNorm& post_norm);
   Mat scratch(std::shared_ptr<std::byte>& storage, int rows, int cols) { return device_->matrix(storage, rows, cols); }
   void point_to_pages(const Layer& layer, std::vector<SequenceRows>& rows, std::span<const int> owners);
@@ -78,7 +88,7 @@ class Walk final : public Forward {
 
   std::unique_ptr<Activations> input_, hidden_, extra_;
   struct {
-    std::shared_ptr<std::byte> x, q, k, v, gate, mixed, side, side2, wide, router, beta, alpha, one, logits, per_layer, per_layer2;
+    std::shared_ptr<std::byte> x, q, k, v, gate, mixed, side, side2, wide, router, beta, alpha, one, per_layer, per_layer2;
   } memory_;
 
   // Of the running step.
@@ -86,6 +96,9 @@ class Walk final : public Forward {
   std::span<const SequenceStep> steps_;
   Mat x_, per_layer_;
   StepCounters* counters_ = nullptr;
+  std::vector<HeadRow> head_rows_;
+  std::vector<MatmulTask> queries_;   // of MLA
+  std::vector<float*> conv_states_, delta_states_;
 };
 
 }  // namespace tg

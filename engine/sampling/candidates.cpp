@@ -11,13 +11,13 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 // exp(-64) = 1.6e-28: even 2^18 such tokens do not reach the last bit of a double sum that starts at 1.
 constexpr float kNegligible = -64.0F;
 
-bool more_likely(const Candidate& a, const Candidate& b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); }
-
 }  // namespace
 
 void Candidates::assign(std::span<const float> logits) {
   list_.clear();
   sorted_ = 0;
+  in_order_ = false;
+  mass_ = 0;
   max_ = kMinusInfinity;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const float logit = logits[i];
@@ -29,6 +29,23 @@ void Candidates::assign(std::span<const float> logits) {
     list_.push_back({0.0F, 0});
     max_ = 0.0F;
   }
+}
+
+void Candidates::assign(RowCandidates& row) {
+  list_.swap(row.list);
+  sorted_ = 0;
+  in_order_ = true;
+  mass_ = row.mass;
+  max_ = kMinusInfinity;
+  for (const Candidate& c : list_) max_ = std::max(max_, c.logit);
+}
+
+double Candidates::mass() {
+  if (mass_ > 0) return mass_;
+  if (in_order_) sort_prefix(list_.size());
+  double total = 0;
+  for (const Candidate& c : list_) total += weight(c);
+  return total;
 }
 
 double Candidates::weight(const Candidate& c) const {
@@ -62,8 +79,7 @@ void Candidates::keep_top_k(int k) {
 
 void Candidates::keep_typical(float mass) {
   if (mass >= 1.0F || list_.size() < 2) return;
-  double total = 0;
-  for (const Candidate& c : list_) total += weight(c);
+  const double total = this->mass();
   double entropy = 0;
   for (const Candidate& c : list_) {
     const double p = weight(c) / total;
@@ -87,13 +103,12 @@ void Candidates::keep_typical(float mass) {
 
 void Candidates::keep_top_p(float mass) {
   if (mass >= 1.0F) return;
-  double total = 0;
-  for (const Candidate& c : list_) total += weight(c);
+  const double enough = static_cast<double>(mass) * this->mass();
   double sum = 0;
   std::size_t n = 0;
   while (n < list_.size()) {
     sum += weight((*this)[n++]);
-    if (sum >= static_cast<double>(mass) * total) break;
+    if (sum >= enough) break;
   }
   list_.resize(std::max<std::size_t>(n, 1));
   sorted_ = std::min(sorted_, list_.size());
@@ -111,6 +126,7 @@ void Candidates::keep_min_p(float fraction) {
 
 TokenId Candidates::draw(float temperature, double uniform) {
   const auto scaled = [&](const Candidate& c) { return std::exp(static_cast<double>(c.logit - max_) / static_cast<double>(temperature)); };
+  if (in_order_) sort_prefix(list_.size());
   double total = 0;
   for (const Candidate& c : list_) total += scaled(c);
   double left = uniform * total;

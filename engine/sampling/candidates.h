@@ -4,20 +4,17 @@
 #include <span>
 #include <vector>
 
-#include "engine/base/types.h"
+#include "engine/base/logit_scan.h"
 
 namespace tg {
-
-struct Candidate {
-  float logit = 0;
-  TokenId id = 0;
-};
 
 // Sorted only as far as a filter or the draw looks: a vocabulary of 262 144 is rarely sorted whole.
 class Candidates {
  public:
   // NaN counts as minus infinity; a token of minus infinity is never a candidate unless all are.
   void assign(std::span<const float> logits);
+  // What a scan of the row found; the lists change places.
+  void assign(RowCandidates& row);
 
   void keep_top_k(int k);
   void keep_typical(float mass);     // locally typical sampling (Meister et al., https://arxiv.org/abs/2202.00666)
@@ -31,9 +28,12 @@ class Candidates {
  private:
   void sort_prefix(std::size_t n);
   double weight(const Candidate& c) const;  // exp(logit - largest logit)
+  double mass();
   std::vector<Candidate> list_;
   std::size_t sorted_ = 0;
   float max_ = 0;
+  bool in_order_ = false;  // sums go by falling likelihood: a scan finds its candidates in no order of their own
+  double mass_ = 0;        // of the whole row where the list is a part of it; 0: that of the list
 };
 
 }  // namespace tg

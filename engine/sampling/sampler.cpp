@@ -1,5 +1,7 @@
 #include "engine/sampling/sampler.h"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 #include <utility>
 
@@ -17,12 +19,19 @@ std::uint64_t chosen_seed(std::uint64_t wanted) {
   return (seed >> 11U) | 1U;  // below 2^53: a JSON number keeps it exactly
 }
 
-// Ties go to the lowest id; NaN never wins.
-TokenId argmax(std::span<const float> logits) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < logits.size(); ++i)
-    if (logits[i] > logits[best] || logits[best] != logits[best]) best = i;
-  return static_cast<TokenId>(best);
+constexpr int kMostBest = 4096;         // a longer list is no gain over the row
+constexpr float kMostTopP = 0.9999F;    // beyond, the rounding of the row's mass would count
+
+// Which tokens the chain can still choose, whatever the row: the longest list it may need.
+CandidateWish wish_of(const SamplingOptions& o, int vocab) {
+  if (o.temperature <= 0.0F) return {0, 0.0F, false};
+  if (o.typical < 1.0F) return {};
+  if (o.top_k > 0 && o.top_k < vocab) return o.top_k <= kMostBest ? CandidateWish{o.top_k, -1.0F, false} : CandidateWish{};
+  const bool nucleus = o.top_p < 1.0F;
+  if (o.min_p > 0.0F) return {0, 0.001F - std::log(std::min(o.min_p, 1.0F)), nucleus};
+  // What lies further back than this holds, even if it is the whole vocabulary, less than the part that top-p cuts off.
+  if (nucleus && o.top_p <= kMostTopP) return {0, 0.5F + std::log(static_cast<float>(std::max(vocab, 1)) / (1.0F - o.top_p)), true};
+  return {};
 }
 
 }  // namespace
@@ -33,16 +42,36 @@ struct Sampler::State {
   Random random;
   PenaltyWindow window;
   Candidates candidates;
+  CandidateScan scan;
+  RowCandidates found;
   std::unique_ptr<TokenConstraint> constraint;
 
   State(const SamplingOptions& wanted, std::vector<TokenId> history)
       : options(wanted), seed(chosen_seed(wanted.seed)), random(seed), window(std::move(history), wanted.repeat_last_n) {}
 
+  bool penalises() const {
+    return options.repeat_last_n != 0 && (options.repeat_penalty != 1.0F || options.presence_penalty != 0.0F || options.frequency_penalty != 0.0F);
+  }
+
   TokenId choose(std::span<float> logits) {
     if (constraint && !constraint->mask(logits)) return -1;
     window.apply(logits, options.repeat_penalty, options.presence_penalty, options.frequency_penalty);
-    if (options.temperature <= 0.0F) return argmax(logits);
+    const CandidateWish wish = wish_of(options, static_cast<int>(logits.size()));
+    if (wish.any()) {
+      scan.row(wish, logits, found);
+      return choose(found);
+    }
     candidates.assign(logits);
+    return draw();
+  }
+
+  TokenId choose(RowCandidates& row) {
+    if (options.temperature <= 0.0F) return std::min_element(row.list.begin(), row.list.end(), more_likely)->id;
+    candidates.assign(row);
+    return draw();
+  }
+
+  TokenId draw() {
     candidates.keep_top_k(options.top_k);
     candidates.keep_typical(options.typical);
     candidates.keep_top_p(options.top_p);
@@ -61,6 +90,16 @@ TokenId Sampler::sample(std::span<float> logits) {
   const TokenId id = state_->choose(logits);
   if (id >= 0) accept(id);
   return id;
+}
+
+TokenId Sampler::sample(RowCandidates& row) {
+  const TokenId id = state_->choose(row);
+  accept(id);
+  return id;
+}
+
+CandidateWish Sampler::wish(int vocab) const {
+  return state_->constraint || state_->penalises() ? CandidateWish{} : wish_of(state_->options, vocab);
 }
 
 void Sampler::accept(TokenId forced) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/logit_scan.h"
 #include "engine/base/types.h"
 
 namespace tg {
@@ -43,6 +44,10 @@ class Sampler {
   Sampler& operator=(Sampler&&) noexcept;
   // LOGITS [vocab] may be changed. The token becomes part of the penalty window. -1: the constraint allows none.
   TokenId sample(std::span<float> logits);
+  // What it needs to know of a row of so many logits to choose the same token without the row. Empty: it needs the row itself (a constraint
+  // or a penalty changes logits, or the chain looks at all of them).
+  CandidateWish wish(int vocab) const;
+  TokenId sample(RowCandidates& row);  // found by that wish; may be changed
   void accept(TokenId forced);  // a token that was not drawn
   std::uint64_t seed() const;
   void set_constraint(std::unique_ptr<TokenConstraint> constraint);

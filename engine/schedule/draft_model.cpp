@@ -35,7 +35,7 @@ void DraftModel::keep_state(std::shared_ptr<std::byte>& to) {
   runtime_.memory->copy(to.get(), lease_->state(), bytes);
 }
 
-bool DraftModel::run(std::span<const TokenId> tokens, int position, bool wants_logits) {
+bool DraftModel::run(std::span<const TokenId> tokens, int position, bool wants_token) {
   const int last = static_cast<int>(tokens.size()) - 1;
   cache_.reserve(*lease_, position + last + 1);
   SequenceStep step;
@@ -43,10 +43,11 @@ bool DraftModel::run(std::span<const TokenId> tokens, int position, bool wants_l
   step.first_position = position;
   step.pages = lease_->pages();
   step.state = lease_->state();
-  if (wants_logits) step.logit_rows = std::span(&last, 1);
-  logits_.resize(static_cast<std::size_t>(runtime_.info->description.vocab));
+  if (wants_token) step.logit_rows = std::span(&last, 1);
+  step.wish = {0, 0.0F, false};  // the most likely token
+  step.candidates = std::span(&found_, step.logit_rows.size());
   StepCounters counters;
-  failed_ = !runtime_.forward->run(std::span(&step, 1), logits_.data(), CancelToken(), counters);
+  failed_ = !runtime_.forward->run(std::span(&step, 1), nullptr, CancelToken(), counters);
   return !failed_;
 }
 
@@ -62,7 +63,7 @@ std::vector<TokenId> DraftModel::propose(std::span<const TokenId> text, int n) {
   if (end < length) return draft;
   keep_state(before_);
   while (true) {
-    draft.push_back(static_cast<TokenId>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin()));
+    draft.push_back(std::min_element(found_.list.begin(), found_.list.end(), more_likely)->id);
     if (static_cast<int>(draft.size()) >= n || !run(std::span(&draft.back(), 1), length + static_cast<int>(draft.size()) - 1, true)) break;
   }
   // What was drafted is no text yet: a state is led back, positions are written over.

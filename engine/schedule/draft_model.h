@@ -25,11 +25,11 @@ class DraftModel {
 
  private:
   void keep_state(std::shared_ptr<std::byte>& to);
-  bool run(std::span<const TokenId> tokens, int position, bool wants_logits);
+  bool run(std::span<const TokenId> tokens, int position, bool wants_token);
   ModelRuntime& runtime_;
   KvCache& cache_;
   std::unique_ptr<CacheLease> lease_;
-  std::vector<float> logits_;
+  RowCandidates found_;
   std::shared_ptr<std::byte> before_;  // state at the end of the text, while drafting
   bool failed_ = false;
 };

@@ -119,7 +119,9 @@ void Scheduler::run_step(ModelRuntime& runtime, std::unique_lock<std::mutex>& lo
     s.pages = lease.pages();
     s.state = lease.state();
     s.logit_rows = step.logit_rows[i];
-    n_logits += step.logit_rows[i].size();
+    s.wish = step.turns[i]->wish();
+    if (s.wish.any()) s.candidates = step.turns[i]->candidates(s.logit_rows.size());
+    else n_logits += s.logit_rows.size();
     std::shared_ptr<std::byte>& before = step.states_before.emplace_back();
     if (state_bytes == 0 || (step.turns.size() == 1 && (i >= step.n_writers || step.rows[i].size() == 1))) continue;
     before = runtime.memory->allocate(state_bytes, false);
@@ -166,7 +168,7 @@ void Scheduler::take_results(ModelRuntime& runtime, Step& step, const Status& st
   const bool mixed = step.reader() != nullptr;
   for (std::size_t i = 0; i < step.turns.size(); ++i) {
     Turn& turn = *step.turns[i];
-    const std::size_t n = step.logit_rows[i].size() * static_cast<std::size_t>(vocab);
+    const std::size_t n = turn.wish().any() ? 0 : step.logit_rows[i].size() * static_cast<std::size_t>(vocab);
     if (i < step.n_writers) {
       turn.count_write(mixed ? PhaseWork{} : work, static_cast<int>(step.n_writers));
       const int kept = turn.was_written(step.rows[i], logits.first(n), vocab);
@@ -176,7 +178,7 @@ void Scheduler::take_results(ModelRuntime& runtime, Step& step, const Status& st
       turn.count_read(work);
       turn.was_read(cache_, step.reader_end);
       turn.tell_progress(Clock::now());
-      if (n > 0) turn.was_written({}, logits.first(n), vocab);
+      if (!step.logit_rows[i].empty()) turn.was_written({}, logits.first(n), vocab);
     }
     logits = logits.subspan(n);
   }

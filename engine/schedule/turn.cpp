@@ -173,15 +173,23 @@ void Turn::tell_progress(Clock::time_point now) {
   listener->reading(p);
 }
 
+CandidateWish Turn::wish() const { return request.logits_sha ? CandidateWish{} : sampler_->wish(runtime->info->description.vocab); }
+
+std::span<RowCandidates> Turn::candidates(std::size_t rows) {
+  if (candidates_.size() < rows) candidates_.resize(rows);
+  return std::span(candidates_).first(rows);
+}
+
 int Turn::was_written(std::span<const TokenId> rows, std::span<float> logits, int vocab) {
   int kept = 1;
+  const bool by_candidates = wish().any();
   proposed_.clear();
   if (phase == Phase::writing) drafted_ += static_cast<int>(rows.size()) - 1;
   for (std::size_t i = 0;; ++i) {
-    const std::span<float> row = logits.subspan(i * zu(vocab), zu(vocab));
+    const std::span<float> row = by_candidates ? std::span<float>() : logits.subspan(i * zu(vocab), zu(vocab));
     if (request.logits_sha) last_logits_.assign(row.begin(), row.end());
     if (forced_.empty()) {
-      const TokenId drawn = sampler_->sample(row);
+      const TokenId drawn = by_candidates ? sampler_->sample(candidates_[i]) : sampler_->sample(row);
       if (drawn < 0) end(FinishReason::error, make_error(ErrorCode::bad_argument, "The JSON schema asks for a text that this model has no tokens for."));
       else take(drawn, false);
     } else {

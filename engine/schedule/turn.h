@@ -48,7 +48,10 @@ class Turn {
   void count_read(const PhaseWork& work);
   void count_write(const PhaseWork& work, int sequences);
   void was_read(KvCache& cache, int end);  // the chunk up to END was computed
-  // LOGITS [rows, vocab] belong to the tokens of ROWS in order (reading: to the prompt's last token). Returns how many tokens of ROWS are
+  // What the next step must tell of each row instead of its logits, for as long as the turn lasts; empty: logits.
+  CandidateWish wish() const;
+  std::span<RowCandidates> candidates(std::size_t rows);
+  // LOGITS [rows, vocab], or candidates, belong to the tokens of ROWS in order (reading: to the prompt's last token). Returns how many tokens of ROWS are
   // part of the text: 1 and the drafts that were met.
   int was_written(std::span<const TokenId> rows, std::span<float> logits, int vocab);
   void commit(KvCache& cache, std::span<const TokenId> ids);
@@ -92,6 +95,7 @@ class Turn {
   bool budget_spent_ = false;
   std::vector<TokenId> proposed_;      // by the drafter
   std::vector<float> last_logits_;
+  std::vector<RowCandidates> candidates_;  // of the running step
   std::optional<FinishReason> finish_;
   Error error_;
   std::atomic<bool> stop_wanted_{false};

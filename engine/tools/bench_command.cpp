@@ -1,5 +1,5 @@
 // bench: how fast the forward pass reads and writes, at given depths and batch sizes, and what share of the machine's limits that is.
-// Drives Forward itself: no sampling, no scheduler, token ids random but fixed.
+// Drives Forward itself: no scheduler, token ids random but fixed; of a row's logits the most likely token is found, as greedy writing needs it.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -47,7 +47,7 @@ class BenchSequences {
     for (int done = 0; done < n;) {
       const int rows = std::min(chunk, n - done);
       const std::vector<int> wanted = done + rows == n ? std::vector<int>{rows - 1} : std::vector<int>{};
-      const SequenceStep step = s.step(from + done, rows, wanted);
+      SequenceStep step = s.step(from + done, rows, wanted);
       if (const Status status = run(std::span(&step, 1), counters); !status) return status;
       done += rows;
     }
@@ -80,14 +80,18 @@ class BenchSequences {
     }
   };
   std::byte* keep(std::size_t bytes) { return memory_.emplace_back(runtime_.memory->allocate(bytes)).get(); }
-  Status run(std::span<const SequenceStep> steps, StepCounters& counters) {
-    logits_.resize(steps.size() * static_cast<std::size_t>(runtime_.info->description.vocab));
-    return runtime_.forward->run(steps, logits_.data(), interrupt_token(), counters);
+  Status run(std::span<SequenceStep> steps, StepCounters& counters) {
+    found_.resize(std::max(found_.size(), steps.size()));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      steps[i].wish = {0, 0.0F, false};
+      steps[i].candidates = std::span(found_).subspan(i, steps[i].logit_rows.size());
+    }
+    return runtime_.forward->run(steps, nullptr, interrupt_token(), counters);
   }
   ModelRuntime& runtime_;
   std::vector<Sequence> sequences_;
   std::vector<std::shared_ptr<std::byte>> memory_;
-  std::vector<float> logits_;
+  std::vector<RowCandidates> found_;
 };
 
 struct Measured {

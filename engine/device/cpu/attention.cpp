@@ -24,28 +24,16 @@ void norm_row_or_heads(const Kernels& k, const NormSpec* spec, bool whole, float
   for (int i = 0; i < cols; i += head_dim) k.norm(row + i, *spec, row + i, head_dim);
 }
 
-// One row of the step: its sequence and position.
-struct RowPlace {
-  const SequenceRows* sequence;
-  int row, position;
-};
-std::vector<RowPlace> places(std::span<const SequenceRows> sequences) {
-  std::vector<RowPlace> all;
-  for (const SequenceRows& s : sequences) {
-    for (int i = 0; i < s.n_rows; ++i) all.push_back({&s, s.first_row + i, s.first_position + i});
-  }
-  return all;
-}
-
 }  // namespace
 
-const CpuDevice::RopeTable& CpuDevice::rope_table(const RopeSpec& rope, std::span<const SequenceRows> sequences) {
+const CpuDevice::RopeTable& CpuDevice::rope_table(const RopeSpec& rope) {
   constexpr std::size_t kTables = 4;  // a model has one or two rope settings
   const int half = rope.n_dims / 2;
-  std::vector<int> positions;
-  for (const RowPlace& p : places(sequences)) positions.push_back(p.position);
+  const auto same_positions = [&](const std::vector<int>& positions) {
+    return std::equal(positions.begin(), positions.end(), places_.begin(), places_.end(), [](int a, const RowPlace& b) { return a == b.position; });
+  };
   for (RopeTable& t : ropes_) {
-    if (t.magnitude == rope.magnitude && t.positions == positions &&
+    if (t.magnitude == rope.magnitude && same_positions(t.positions) &&
         std::equal(t.inv_freq.begin(), t.inv_freq.end(), rope.inv_freq, rope.inv_freq + half)) {
       t.used = ++rope_clock_;
       return t;
@@ -56,7 +44,8 @@ const CpuDevice::RopeTable& CpuDevice::rope_table(const RopeSpec& rope, std::spa
   t.used = ++rope_clock_;
   t.magnitude = rope.magnitude;
   t.inv_freq.assign(rope.inv_freq, rope.inv_freq + half);
-  t.positions = std::move(positions);
+  t.positions.clear();
+  for (const RowPlace& p : places_) t.positions.push_back(p.position);
   t.cosine.resize(t.positions.size() * zu(half));
   t.sine.resize(t.cosine.size());
   for_rows(static_cast<int>(t.positions.size()), half * 16, [&](int r) {
@@ -71,9 +60,12 @@ const CpuDevice::RopeTable& CpuDevice::rope_table(const RopeSpec& rope, std::spa
 }
 
 void CpuDevice::rope_store(const RopeStoreArgs& args) {
-  const std::vector<RowPlace> rows = places(args.sequences);
+  places_.clear();
+  for (const SequenceRows& s : args.sequences) {
+    for (int i = 0; i < s.n_rows; ++i) places_.push_back({&s, s.first_row + i, s.first_position + i});
+  }
   const bool turn = args.rope.layout != RopeLayout::none && args.rope.n_dims > 0;
-  const RopeTable* table = turn ? &rope_table(args.rope, args.sequences) : nullptr;
+  const RopeTable* table = turn ? &rope_table(args.rope) : nullptr;
   const int dim = args.kv.head_dim_k, half = args.rope.n_dims / 2;
   const KvPage layout(args.kv);
   const auto norm_and_turn = [&](float* row, int heads, const NormSpec* spec, std::size_t r) {
@@ -83,12 +75,12 @@ void CpuDevice::rope_store(const RopeStoreArgs& args) {
     }
     if (args.norm_after_rope) norm_row_or_heads(k_, spec, args.norm_whole_row, row, heads * dim, dim);
   };
-  for_rows(static_cast<int>(rows.size()), (args.n_heads + 2 * args.kv.n_kv_heads) * dim * 2, [&](int i) {
-    const RowPlace& place = rows[zu(i)];
+  for_rows(static_cast<int>(places_.size()), (args.n_heads + 2 * args.kv.n_kv_heads) * dim * 2, [&](int i) {
+    const RowPlace& place = places_[zu(i)];
     float* q = args.q.row(place.row);
     norm_and_turn(q, args.n_heads, args.q_norm, zu(i));
     const float factor = args.q_scale * temperature(args, place.position);
-    for (int j = 0; j < args.n_heads * dim; ++j) q[j] *= factor;
+    k_.row_op(RowOp::scale, q, nullptr, factor, args.n_heads * dim);
     if (args.k.data == nullptr) return;
     float *k = args.k.row(place.row), *v = args.v.row(place.row);
     norm_and_turn(k, args.kv.n_kv_heads, args.k_norm, zu(i));
@@ -104,13 +96,6 @@ void CpuDevice::rope_store(const RopeStoreArgs& args) {
 
 namespace {
 
-// Queries [first, first + n) of one sequence and kv head; query i is row i / group, head i % group of the kv head's group.
-struct QueryTile {
-  const SequenceRows* sequence;
-  int kv_head, first, n, first_split, end_split;
-  std::size_t partial = 0;  // where its results stand when splits are computed by different threads
-};
-
 struct Visible {
   int first, end;
 };
@@ -118,8 +103,8 @@ Visible visible_keys(const AttentionArgs& args, int position) {
   return {args.window > 0 ? std::max(0, position - args.window + 1) : 0, position + 1};
 }
 
-std::vector<QueryTile> query_tiles(const AttentionArgs& args, int group) {
-  std::vector<QueryTile> tiles;
+void query_tiles(const AttentionArgs& args, int group, std::vector<QueryTile>& tiles) {
+  tiles.clear();
   const int rows_per_tile = std::max(1, kTileQueries / group);
   for (const SequenceRows& s : args.sequences) {
     for (int h = 0; h < args.kv.n_kv_heads; ++h) {
@@ -133,7 +118,6 @@ std::vector<QueryTile> query_tiles(const AttentionArgs& args, int group) {
       }
     }
   }
-  return tiles;
 }
 
 // Running result of the queries of a tile.
@@ -223,7 +207,8 @@ class TileWorker {
 
 void CpuDevice::attention(const AttentionArgs& args) {
   const TileWorker worker(k_, args);
-  std::vector<QueryTile> tiles = query_tiles(args, worker.group());
+  std::vector<QueryTile>& tiles = tiles_;
+  query_tiles(args, worker.group(), tiles);
   const int v_dim = worker.v_dim();
   const bool few = static_cast<int>(tiles.size()) < 8 * threads();
   const bool several_splits = std::any_of(tiles.begin(), tiles.end(), [](const QueryTile& t) { return t.end_split - t.first_split > 1; });
@@ -246,7 +231,8 @@ void CpuDevice::attention(const AttentionArgs& args) {
     return;
   }
   // Few tiles (decode): the splits are pieces of their own; their results are merged afterwards in the same order.
-  std::vector<std::pair<std::size_t, int>> work;
+  std::vector<std::pair<std::size_t, int>>& work = split_work_;
+  work.clear();
   std::size_t floats = 0;
   const std::size_t per_split = zu(kTileQueries) * (2 + zu(v_dim));
   for (std::size_t t = 0; t < tiles.size(); ++t) {

@@ -60,7 +60,7 @@ Mat CpuDevice::matrix(std::shared_ptr<std::byte>& storage, int rows, int cols) {
 
 std::unique_ptr<Activations> CpuDevice::activations(int max_rows, int max_cols) {
   auto a = std::make_unique<CpuActivations>();
-  a->f32 = matrix(a->f32_storage, max_rows, max_cols);
+  a->f32 = a->own = matrix(a->f32_storage, max_rows, max_cols);
   a->block_stride = zu(max_cols + 31) / 32;
   a->block_storage = allocate_zeroed(zu(max_rows) * a->block_stride * sizeof(ActBlock));
   a->blocks = reinterpret_cast<ActBlock*>(a->block_storage.get());

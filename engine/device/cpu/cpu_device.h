@@ -16,11 +16,25 @@ std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes);
 
 class CpuActivations : public Activations {
  public:
-  Mat f32;                       // [max_rows, max_cols]
+  Mat f32;                       // [max_rows, max_cols]; of rows that were only quantised, where they came from
+  Mat own;                       // memory for rows that are computed
   std::shared_ptr<std::byte> f32_storage, block_storage;
   ActBlock* blocks = nullptr;    // [max_rows, max_cols / 32]
   std::size_t block_stride = 0;
   ActView view() const { return {f32.data, f32.stride, blocks, block_stride, nullptr, rows}; }
+};
+
+// One row of a step: its sequence and position.
+struct RowPlace {
+  const SequenceRows* sequence;
+  int row, position;
+};
+
+// Queries [first, first + n) of one sequence and kv head; query i is row i / group, head i % group of the kv head's group.
+struct QueryTile {
+  const SequenceRows* sequence;
+  int kv_head, first, n, first_split, end_split;
+  std::size_t partial = 0;  // where its results stand when splits are computed by different threads
 };
 
 class CpuDevice final : public Device {
@@ -48,6 +62,7 @@ class CpuDevice final : public Device {
   void norm_prepare(Mat in, const NormSpec& spec, Activations& out) override;
   void matmul(const Activations& x, std::span<const MatmulTask> tasks) override;
   void glu(const Activations& x, const GluTask& task, Activations& out) override;
+  void head(const Activations& x, const HeadArgs& args) override;
   void rope_store(const RopeStoreArgs& args) override;
   void attention(const AttentionArgs& args) override;
   void moe(const MoeArgs& args) override;
@@ -55,6 +70,7 @@ class CpuDevice final : public Device {
   void short_conv(const ShortConvArgs& args) override;
 
   void add(Mat x, Mat y, float y_scale) override;
+  void add_norm(Mat x, Mat y, const NormSpec& spec, float y_scale) override;
   void scale(Mat x, float factor) override;
   void multiply(Mat x, Mat y) override;
   void activate(Mat x, Activation activation) override;
@@ -90,15 +106,22 @@ class CpuDevice final : public Device {
     });
   }
   void interleave(const WeightSource& source, CpuWeight& w);
-  void finish_row(float* f32, ActBlock* blocks, int cols) const;
+  void finish_row(const float* f32, ActBlock* blocks, int cols) const;
+  void row_op(RowOp op, Mat x, Mat y, float factor, int cost);
   float* scratch(int thread, std::size_t floats);
-  const RopeTable& rope_table(const RopeSpec& rope, std::span<const SequenceRows> sequences);
+  const RopeTable& rope_table(const RopeSpec& rope);  // of places_
   void expert_rows(const MoeArgs& args, int expert, std::span<const int> rows, std::span<float* const> targets);
 
   const Kernels& k_;
   ThreadPool pool_;
   std::vector<std::shared_ptr<std::byte>> scratch_;
   std::vector<std::size_t> scratch_floats_;
+  // Kept from op to op for their memory.
+  std::vector<int> first_piece_;  // of each task of a product
+  std::vector<RowPlace> places_;
+  std::vector<QueryTile> tiles_;
+  std::vector<std::pair<std::size_t, int>> split_work_;  // tile and split
+  std::vector<CandidateScan> scans_;  // of each row of the head
   std::vector<float> partials_;   // attention results of splits, before they are merged
   std::vector<RopeTable> ropes_;
   std::uint64_t rope_clock_ = 0;

@@ -82,6 +82,16 @@ struct Epilogue {
   bool add = false;
 };
 
+// Element-wise work on a row: x[i] = f(x[i], y[i], factor).
+enum class RowOp : std::uint8_t {
+  add,           // x + y * factor
+  multiply,      // x * y
+  scale,         // x * factor
+  gate_sigmoid,  // x * sigmoid(y)
+  gate_silu,     // x * silu(y)
+  softcap,       // factor * tanh(x / factor)
+};
+
 struct GluOut {
   float* f32 = nullptr;                   // null where no float weight follows
   std::size_t f32_stride = 0;
@@ -102,6 +112,7 @@ struct Kernels {
   // values[c * kPieceRows + r], r < rows, c < n, to out[c * stride + r].
   void (*finish)(const Epilogue& e, const float* values, int rows, int n, float* out, std::size_t stride) = nullptr;
   void (*activate)(float* x, int n, Activation activation) = nullptr;
+  void (*row_op)(RowOp op, float* x, const float* y, float factor, int n) = nullptr;
   // The same for gate and up values together, and, where out.blocks is set and rows == kPieceRows, quantised as well.
   void (*glu)(const float* gate, const float* up, int rows, int n, Activation activation, const GluOut& out) = nullptr;
   void (*rotate)(float* head, const float* cosine, const float* sine, int n_dims, RopeLayout layout) = nullptr;

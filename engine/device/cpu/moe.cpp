@@ -84,6 +84,7 @@ void CpuDevice::expert_rows(const MoeArgs& args, int expert, std::span<const int
   auto& middle = static_cast<CpuActivations&>(*moe_middle_);
   middle.rows = n;
   middle.cols = width;
+  middle.f32 = middle.own;
   const auto multiply = [&](const CpuWeight& w, int row0, int count, const ActView& in, float* to, float* spare, const float* bias) {
     k_.matmul(w, expert, row0, count, in, to, kPieceRows, spare);
     k_.finish({w.scale, bias, Activation::none, false}, to, count, in.n, to, kPieceRows);

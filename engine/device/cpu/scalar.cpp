@@ -108,6 +108,19 @@ void activate(float* x, int n, Activation activation) {
   for (int i = 0; i < n; ++i) x[i] = activate_f(x[i], activation);
 }
 
+void row_op(RowOp op, float* x, const float* y, float factor, int n) {
+  for (int i = 0; i < n; ++i) {
+    switch (op) {
+      case RowOp::add: x[i] += y[i] * factor; break;
+      case RowOp::multiply: x[i] *= y[i]; break;
+      case RowOp::scale: x[i] *= factor; break;
+      case RowOp::gate_sigmoid: x[i] *= sigmoid_f(y[i]); break;
+      case RowOp::gate_silu: x[i] *= activate_f(y[i], Activation::silu); break;
+      case RowOp::softcap: x[i] = factor * tanh_f(x[i] / factor); break;
+    }
+  }
+}
+
 void glu(const float* gate, const float* up, int rows, int n, Activation activation, const GluOut& out) {
   for (int c = 0; c < n; ++c, gate += kPieceRows, up += kPieceRows) {
     float y[kPieceRows];
@@ -297,6 +310,7 @@ const Kernels& scalar_kernels() {
     k.interleaves = interleaves;
     k.finish = finish;
     k.activate = activate;
+    k.row_op = row_op;
     k.glu = glu;
     k.rotate = rotate;
     k.store_k = store_k;

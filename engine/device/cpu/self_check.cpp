@@ -79,7 +79,8 @@ void check_matmul(Checker& c, Format format, int rows, int cols, int n, Payload 
   c.check(name, kLimit, [&](CpuDevice& device) {
     const auto weight = upload(device, format, rows, cols, 1, bytes);
     const auto activations = device.activations(n, cols);
-    device.prepare(Matrix(device, n, cols, x).mat, *activations);
+    const Matrix in(device, n, cols, x);
+    device.prepare(in.mat, *activations);
     Matrix out(device, n, rows, Values(zu(n * rows), 0.25F));
     MatmulTask task;
     task.weight = weight.get();
@@ -149,7 +150,8 @@ void check_rows(Checker& c) {
       const auto g = upload(device, Format::F32, 70, 64, 1, gate), u = upload(device, Format::Q8_0, 70, 64, 1, up);
       const auto d = upload(device, Format::F16, 9, 70, 1, down);
       const auto in = device.activations(5, 64), middle = device.activations(5, 70);
-      device.prepare(Matrix(device, 5, 64, Values(x.begin(), x.begin() + 320)).mat, *in);
+      const Matrix rows(device, 5, 64, Values(x.begin(), x.begin() + 320));
+      device.prepare(rows.mat, *in);
       device.glu(*in, {g.get(), u.get(), nullptr, nullptr, activation}, *middle);
       Matrix out(device, 5, 9);
       MatmulTask task;
@@ -159,6 +161,51 @@ void check_rows(Checker& c) {
       return out.values();
     });
   }
+}
+
+void check_element_wise(Checker& c) {
+  using Op = void (*)(CpuDevice&, Mat, Mat);
+  static constexpr NormSpec kNorm{NormKind::rms, nullptr, nullptr, 1e-5F};
+  const std::pair<const char*, Op> ops[] = {
+      {"add", [](CpuDevice& d, Mat x, Mat y) { d.add(x, y, 0.7F); }},
+      {"add of a norm", [](CpuDevice& d, Mat x, Mat y) { d.add_norm(x, y, kNorm, 0.7F); }},
+      {"multiply", [](CpuDevice& d, Mat x, Mat y) { d.multiply(x, y); }},
+      {"scale", [](CpuDevice& d, Mat x, Mat) { d.scale(x, 1.3F); }},
+      {"sigmoid gate", [](CpuDevice& d, Mat x, Mat y) { d.gate_sigmoid(x, y); }},
+      {"sigmoid gate of a row", [](CpuDevice& d, Mat x, Mat y) { d.gate_sigmoid(x, {y.data, y.rows, 1, y.stride}); }},
+      {"silu gate", [](CpuDevice& d, Mat x, Mat y) { d.gate_silu(x, y); }},
+      {"softcap", [](CpuDevice& d, Mat x, Mat) { d.softcap(x, 3.0F); }}};
+  for (const auto& [name, op] : ops) {
+    c.check(name, kLimit, [&, run = op](CpuDevice& device) {
+      Matrix x(device, 5, 100, random_values(500, 41, 4.0F)), y(device, 5, 100, random_values(500, 42, 4.0F));
+      run(device, x.mat, y.mat);
+      return x.values();
+    });
+  }
+}
+
+// The logits of all rows, and with them what a scan on the way found of the same rows.
+void check_head(Checker& c) {
+  const int vocab = 1003, dim = 64, rows = 3;
+  Random random(43);
+  const auto bytes = make_weight(Format::Q4_0, vocab, dim, Payload::random, random);
+  c.check("head", kLimit, [&](CpuDevice& device) {
+    const auto weight = upload(device, Format::Q4_0, vocab, dim, 1, bytes);
+    const auto in = device.activations(rows, dim);
+    const Matrix x(device, rows, dim, random_values(rows * dim, 44));
+    device.prepare(x.mat, *in);
+    Values out(zu(rows * vocab));
+    std::array<RowCandidates, 3> found;
+    std::array<HeadRow, 3> wanted;
+    for (std::size_t r = 0; r < 3; ++r) wanted[r] = {out.data() + r * zu(vocab), &found[r], {0, 2.0F, true}};
+    device.head(*in, {weight.get(), nullptr, 0.5F, 20.0F, wanted});
+    for (RowCandidates& row : found) {
+      std::sort(row.list.begin(), row.list.end(), more_likely);
+      out.push_back(row.list.front().logit);
+      out.push_back(static_cast<float>(row.mass));
+    }
+    return out;
+  });
 }
 
 struct AttentionCase {
@@ -239,7 +286,8 @@ void check_moe(Checker& c) {
       const auto g = upload(device, Format::Q8_0, width, dim, experts, gate), u = upload(device, Format::F32, width, dim, experts, up);
       const auto d = upload(device, Format::Q4_0, dim, width, experts, down);
       const auto in = device.activations(rows, dim);
-      device.prepare(Matrix(device, rows, dim, random_values(rows * dim, 32)).mat, *in);
+      const Matrix x(device, rows, dim, random_values(rows * dim, 32));
+      device.prepare(x.mat, *in);
       Matrix logits(device, rows, experts, random_values(rows * experts, 33)), out(device, rows, dim);
       MoeArgs args;
       args.x = in.get();
@@ -267,6 +315,8 @@ std::vector<SelfCheck> self_check_cpu(const CpuOptions& options) {
   cpu::Checker checker(*kernels, options.threads > 0 ? options.threads : cpu::physical_cores());
   cpu::check_formats(checker);
   cpu::check_rows(checker);
+  cpu::check_element_wise(checker);
+  cpu::check_head(checker);
   cpu::check_attention(checker);
   cpu::check_moe(checker);
   checker.add(cpu::check_recurrent(checker.device()));

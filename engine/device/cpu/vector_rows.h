@@ -126,6 +126,32 @@ void activate_row(float* x, int n, Activation activation) {
   for_lanes(n, [&](int i, int count) { store_part(x + i, vactivate(load_part(x + i, count), activation), count); });
 }
 
+template <RowOp Op>
+TG_INLINE void row_lanes(float* x, const float* y, float factor, int n) {
+  for_lanes(n, [&](int i, int count) {
+    const VF a = load_part(x + i, count);
+    VF r = a;
+    if constexpr (Op == RowOp::add) r = vadd(a, vmul(load_part(y + i, count), vset(factor)));
+    if constexpr (Op == RowOp::multiply) r = vmul(a, load_part(y + i, count));
+    if constexpr (Op == RowOp::scale) r = vmul(a, vset(factor));
+    if constexpr (Op == RowOp::gate_sigmoid) r = vmul(a, vsigmoid(load_part(y + i, count)));
+    if constexpr (Op == RowOp::gate_silu) r = vmul(a, vactivate(load_part(y + i, count), Activation::silu));
+    if constexpr (Op == RowOp::softcap) r = vmul(vset(factor), vtanh(vdiv(a, vset(factor))));
+    store_part(x + i, r, count);
+  });
+}
+
+void row_op_lanes(RowOp op, float* x, const float* y, float factor, int n) {
+  switch (op) {
+    case RowOp::add: return row_lanes<RowOp::add>(x, y, factor, n);
+    case RowOp::multiply: return row_lanes<RowOp::multiply>(x, y, factor, n);
+    case RowOp::scale: return row_lanes<RowOp::scale>(x, y, factor, n);
+    case RowOp::gate_sigmoid: return row_lanes<RowOp::gate_sigmoid>(x, y, factor, n);
+    case RowOp::gate_silu: return row_lanes<RowOp::gate_silu>(x, y, factor, n);
+    case RowOp::softcap: return row_lanes<RowOp::softcap>(x, y, factor, n);
+  }
+}
+
 void glu_piece(const float* gate, const float* up, int rows, int n, Activation activation, const GluOut& out) {
   for (int c = 0; c < n; ++c, gate += kPieceRows, up += kPieceRows) {
     if (rows == kPieceRows) {

@@ -19,6 +19,7 @@ Kernels vector_table(const char* variant, const char* label) {
   k.matmul_scratch = matmul_scratch_floats;
   k.finish = finish_piece;
   k.activate = activate_row;
+  k.row_op = row_op_lanes;
   k.glu = glu_piece;
   k.rotate = rotate_head;
   k.store_k = store_key_row;
