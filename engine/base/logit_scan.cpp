@@ -168,7 +168,7 @@ void CandidateScan::block(int part_index, int first, const float* logits, int n)
 }
 
 // To the most likely ones; the last of them stands last.
-void CandidateScan::shorten(std::vector<Candidate>& list) const {
+void CandidateScan::shorten(std::vector<TokenCandidate>& list) const {
   const auto best = static_cast<std::size_t>(wish_.best);
   if (list.size() <= best) return;
   std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(best - 1), list.end(), more_likely);
@@ -184,7 +184,7 @@ void CandidateScan::finish(RowCandidates& out) {
   out.list.clear();
   out.list.reserve(kBlock);
   for (const Part& part : std::span(parts_).first(n_parts_)) {
-    std::copy_if(part.list.begin(), part.list.end(), std::back_inserter(out.list), [&](const Candidate& c) { return c.logit >= floor; });
+    std::copy_if(part.list.begin(), part.list.end(), std::back_inserter(out.list), [&](const TokenCandidate& c) { return c.logit >= floor; });
   }
   if (wish_.best > 0) shorten(out.list);
   out.mass = wish_.mass ? total(largest) : 0;

@@ -9,11 +9,11 @@
 
 namespace tg {
 
-struct Candidate {
+struct TokenCandidate {
   float logit = 0;
   TokenId id = 0;
 };
-inline bool more_likely(const Candidate& a, const Candidate& b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); }
+inline bool more_likely(const TokenCandidate& a, const TokenCandidate& b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); }
 
 struct CandidateWish {
   int best = 0;          // > 0: the so many most likely tokens
@@ -24,7 +24,7 @@ struct CandidateWish {
 
 // NaN counts as minus infinity, of which no token is a candidate; a row without any has one, token 0.
 struct RowCandidates {
-  std::vector<Candidate> list;  // in any order
+  std::vector<TokenCandidate> list;  // in any order
   double mass = 0;              // where wished: sum over the row of exp(logit - largest logit), relative error below 1e-6
 };
 
@@ -41,10 +41,10 @@ class CandidateScan {
 
  private:
   struct alignas(64) Part {
-    std::vector<Candidate> list;
+    std::vector<TokenCandidate> list;
     float largest = 0, floor = 0;  // what lies below the floor cannot be a candidate
   };
-  void shorten(std::vector<Candidate>& list) const;
+  void shorten(std::vector<TokenCandidate>& list) const;
   double total(float largest) const;
   CandidateWish wish_;
   std::vector<Part> parts_;

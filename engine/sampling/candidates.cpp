@@ -37,18 +37,18 @@ void Candidates::assign(RowCandidates& row) {
   in_order_ = true;
   mass_ = row.mass;
   max_ = kMinusInfinity;
-  for (const Candidate& c : list_) max_ = std::max(max_, c.logit);
+  for (const TokenCandidate& c : list_) max_ = std::max(max_, c.logit);
 }
 
 double Candidates::mass() {
   if (mass_ > 0) return mass_;
   if (in_order_) sort_prefix(list_.size());
   double total = 0;
-  for (const Candidate& c : list_) total += weight(c);
+  for (const TokenCandidate& c : list_) total += weight(c);
   return total;
 }
 
-double Candidates::weight(const Candidate& c) const {
+double Candidates::weight(const TokenCandidate& c) const {
   const float d = c.logit - max_;
   return d < kNegligible ? 0.0 : std::exp(static_cast<double>(d));
 }
@@ -64,7 +64,7 @@ void Candidates::sort_prefix(std::size_t n) {
   sorted_ = n;
 }
 
-const Candidate& Candidates::operator[](std::size_t i) {
+const TokenCandidate& Candidates::operator[](std::size_t i) {
   sort_prefix(i + 1);
   return list_[i];
 }
@@ -81,15 +81,15 @@ void Candidates::keep_typical(float mass) {
   if (mass >= 1.0F || list_.size() < 2) return;
   const double total = this->mass();
   double entropy = 0;
-  for (const Candidate& c : list_) {
+  for (const TokenCandidate& c : list_) {
     const double p = weight(c) / total;
     if (p > 0) entropy -= p * std::log(p);
   }
   const double log_total = std::log(total);
-  const auto surprise = [&](const Candidate& c) {
+  const auto surprise = [&](const TokenCandidate& c) {
     return std::abs(-(static_cast<double>(c.logit - max_) - log_total) - entropy);
   };
-  std::sort(list_.begin(), list_.end(), [&](const Candidate& a, const Candidate& b) {
+  std::sort(list_.begin(), list_.end(), [&](const TokenCandidate& a, const TokenCandidate& b) {
     const double x = surprise(a), y = surprise(b);
     return x < y || (x == y && more_likely(a, b));
   });
@@ -98,7 +98,7 @@ void Candidates::keep_typical(float mass) {
   while (n < list_.size() && sum < static_cast<double>(mass) * total) sum += weight(list_[n++]);
   list_.resize(std::max<std::size_t>(n, 1));
   sorted_ = 0;
-  max_ = std::max_element(list_.begin(), list_.end(), [](const Candidate& a, const Candidate& b) { return more_likely(b, a); })->logit;
+  max_ = std::max_element(list_.begin(), list_.end(), [](const TokenCandidate& a, const TokenCandidate& b) { return more_likely(b, a); })->logit;
 }
 
 void Candidates::keep_top_p(float mass) {
@@ -117,7 +117,7 @@ void Candidates::keep_top_p(float mass) {
 void Candidates::keep_min_p(float fraction) {
   if (fraction <= 0.0F) return;
   const double least = std::log(static_cast<double>(std::min(fraction, 1.0F)));
-  const auto unlikely = [&](const Candidate& c) { return static_cast<double>(c.logit - max_) < least; };
+  const auto unlikely = [&](const TokenCandidate& c) { return static_cast<double>(c.logit - max_) < least; };
   const auto sorted_end = list_.begin() + static_cast<std::ptrdiff_t>(sorted_);
   const auto kept_sorted = std::find_if(list_.begin(), sorted_end, unlikely) - list_.begin();
   list_.erase(std::remove_if(list_.begin(), list_.end(), unlikely), list_.end());
@@ -125,10 +125,10 @@ void Candidates::keep_min_p(float fraction) {
 }
 
 TokenId Candidates::draw(float temperature, double uniform) {
-  const auto scaled = [&](const Candidate& c) { return std::exp(static_cast<double>(c.logit - max_) / static_cast<double>(temperature)); };
+  const auto scaled = [&](const TokenCandidate& c) { return std::exp(static_cast<double>(c.logit - max_) / static_cast<double>(temperature)); };
   if (in_order_) sort_prefix(list_.size());
   double total = 0;
-  for (const Candidate& c : list_) total += scaled(c);
+  for (const TokenCandidate& c : list_) total += scaled(c);
   double left = uniform * total;
   for (std::size_t i = 0; i < list_.size(); ++i) {
     left -= scaled((*this)[i]);

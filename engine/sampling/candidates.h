@@ -23,13 +23,13 @@ class Candidates {
   TokenId draw(float temperature, double uniform);  // uniform in [0, 1)
 
   std::size_t size() const { return list_.size(); }
-  const Candidate& operator[](std::size_t i);  // the i-th most likely
+  const TokenCandidate& operator[](std::size_t i);  // the i-th most likely
 
  private:
   void sort_prefix(std::size_t n);
-  double weight(const Candidate& c) const;  // exp(logit - largest logit)
+  double weight(const TokenCandidate& c) const;  // exp(logit - largest logit)
   double mass();
-  std::vector<Candidate> list_;
+  std::vector<TokenCandidate> list_;
   std::size_t sorted_ = 0;
   float max_ = 0;
   bool in_order_ = false;  // sums go by falling likelihood: a scan finds its candidates in no order of their own

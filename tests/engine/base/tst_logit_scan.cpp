@@ -22,20 +22,20 @@ std::vector<float> row(int n, std::uint64_t seed, int levels) {
   return logits;
 }
 
-std::vector<Candidate> sorted(std::vector<Candidate> list) {
+std::vector<TokenCandidate> sorted(std::vector<TokenCandidate> list) {
   std::sort(list.begin(), list.end(), more_likely);
   return list;
 }
 
-std::vector<Candidate> all_of(const std::vector<float>& logits) {
-  std::vector<Candidate> all;
+std::vector<TokenCandidate> all_of(const std::vector<float>& logits) {
+  std::vector<TokenCandidate> all;
   for (std::size_t i = 0; i < logits.size(); ++i)
     if (logits[i] > -kInfinity) all.push_back({std::min(logits[i], std::numeric_limits<float>::max()), static_cast<TokenId>(i)});
   return sorted(all);
 }
 
-bool same(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const Candidate& x, const Candidate& y) { return x.id == y.id && x.logit == y.logit; });
+bool same(const std::vector<TokenCandidate>& a, const std::vector<TokenCandidate>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const TokenCandidate& x, const TokenCandidate& y) { return x.id == y.id && x.logit == y.logit; });
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ class TestLogitScan : public QObject {
     QFETCH(int, n);
     QFETCH(int, levels);
     const std::vector<float> logits = row(n, 3, levels);
-    const std::vector<Candidate> all = all_of(logits);
+    const std::vector<TokenCandidate> all = all_of(logits);
     CandidateScan scan;
     RowCandidates found;
     for (const int best : {1, 2, 40, 300}) {
@@ -63,7 +63,7 @@ class TestLogitScan : public QObject {
     }
     for (const float margin : {0.0F, 3.0F, 100.0F}) {
       scan.row({0, margin, true}, logits, found);
-      const std::vector<Candidate> list = sorted(found.list);
+      const std::vector<TokenCandidate> list = sorted(found.list);
       QVERIFY(list.size() <= all.size() && same(list, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(list.size())}));
       for (std::size_t i = list.size(); i < all.size(); ++i) QVERIFY(all[i].logit < all[0].logit - margin);
       double mass = 0;

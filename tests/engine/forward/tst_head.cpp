@@ -57,7 +57,7 @@ std::vector<TokenId> tokens_of(int n, int salt) {
 
 std::vector<std::pair<TokenId, float>> sorted(const RowCandidates& row) {
   std::vector<std::pair<TokenId, float>> out;
-  for (const Candidate& c : row.list) out.emplace_back(c.id, c.logit);
+  for (const TokenCandidate& c : row.list) out.emplace_back(c.id, c.logit);
   std::sort(out.begin(), out.end());
   return out;
 }
