@@ -37,6 +37,19 @@ struct QueryTile {
   std::size_t partial = 0;  // where its results stand when splits are computed by different threads
 };
 
+// Mixture of experts: what a row chose, and the rows of one expert in the lists of all rows.
+struct ExpertChoice {
+  int expert;
+  float weight;
+};
+struct ExpertRows {
+  int expert, first, n;
+};
+struct RouterRoom {
+  std::vector<float> value, score, weights;
+  std::vector<int> order;
+};
+
 class CpuDevice final : public Device {
  public:
   CpuDevice(const Kernels& kernels, int threads);
@@ -110,7 +123,7 @@ class CpuDevice final : public Device {
   void row_op(RowOp op, Mat x, Mat y, float factor, int cost);
   float* scratch(int thread, std::size_t floats);
   const RopeTable& rope_table(const RopeSpec& rope);  // of places_
-  void expert_rows(const MoeArgs& args, int expert, std::span<const int> rows, std::span<float* const> targets);
+  void run_experts(const MoeArgs& args, std::span<const ExpertRows> runs);
 
   const Kernels& k_;
   ThreadPool pool_;
@@ -125,7 +138,12 @@ class CpuDevice final : public Device {
   std::vector<float> partials_;   // attention results of splits, before they are merged
   std::vector<RopeTable> ropes_;
   std::uint64_t rope_clock_ = 0;
-  std::unique_ptr<Activations> moe_middle_;  // of one expert
+  RouterRoom router_room_;
+  std::vector<ExpertChoice> moe_choices_;    // [rows, used]
+  std::vector<ExpertRows> moe_runs_;
+  std::vector<int> moe_inputs_, moe_next_;   // [rows * used] by expert: row of the input; [experts]
+  std::vector<float*> moe_targets_;          // [rows * used] by expert: where the result goes
+  std::unique_ptr<Activations> moe_middle_;  // of the experts that work together
   int moe_rows_ = 0, moe_cols_ = 0;
   std::shared_ptr<std::byte> moe_results_;
 };
