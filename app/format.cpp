@@ -145,6 +145,22 @@ QString share(qint64 part, qint64 whole) {
   return with_unit(QString::number(std::min(99L, std::lround(percent))), QT_TR_NOOP("%"));
 }
 
+QString percent(std::optional<double> percent) {
+  if (!percent) return unknown();
+  if (*percent > 0 && *percent < 1) return QStringLiteral("< ") + with_unit(QStringLiteral("1"), QT_TR_NOOP("%"));
+  return with_unit(grouped(QString::number(std::llround(std::min(*percent, 1e6)))), QT_TR_NOOP("%"));
+}
+
+QString byteRate(std::optional<double> gbPerS) { return gbPerS ? with_unit(three_digits(*gbPerS), QT_TR_NOOP("GB/s")) : unknown(); }
+
+QString operations(std::optional<double> n) {
+  if (!n) return unknown();
+  if (*n >= 999.5e9) return with_unit(three_digits(*n / 1e12), QT_TR_NOOP("TOP"));
+  return *n >= 999.5e6 ? with_unit(three_digits(*n / 1e9), QT_TR_NOOP("GOP")) : with_unit(three_digits(*n / 1e6), QT_TR_NOOP("MOP"));
+}
+
+QString operationRate(std::optional<double> gopPerS) { return gopPerS ? with_unit(three_digits(*gopPerS), QT_TR_NOOP("GOP/s")) : unknown(); }
+
 QString moneyLine(const QString& pico, const QString& currency, bool approximate) {
   const std::optional<QString> digits = decimal::whole_digits(pico);
   if (!digits) return unknown();

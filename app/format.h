@@ -11,6 +11,10 @@ QString expectedTime(std::optional<double> ms);             // ≈ 0.2 s; unknow
 QString rate(std::optional<double> tokensPerSecond);        // 39.9 tok/s
 QString bytes(std::optional<qint64> n);                     // 720 MiB, 2.32 GiB
 QString share(qint64 part, qint64 whole);                   // 96 %, < 1 %
+QString percent(std::optional<double> percent);             // 69 %, < 1 %, 104 %
+QString byteRate(std::optional<double> gbPerS);             // 38.1 GB/s
+QString operations(std::optional<double> n);                // 2.39 TOP, 84.0 GOP: multiplications and additions
+QString operationRate(std::optional<double> gopPerS);       // 920 GOP/s
 QString moneyLine(const QString& pico, const QString& currency, bool approximate);    // ≈ $0.0019; empty pico: –
 QString moneyDetail(const QString& pico, const QString& currency);                    // $0.001872
 QString unknown();                                          // –

@@ -60,6 +60,24 @@ inline TurnRecord pictureRecord(int turn, int total, int cached, int out, int th
   return r;
 }
 
+// The counters of UI.md's example of Explain: 172 tokens read in one pass, 310 written.
+inline TurnRecord withWork(TurnRecord r) {
+  RecordWork w;
+  w.device = QStringLiteral("GPU · RTX 3060");
+  w.int8 = true;
+  w.prefill = {4.9e9, 2.39e12, 140, 141, 1};
+  w.stepWeights = 4.703e9;
+  const int steps = r.output.value_or(1) - 1;
+  w.decode = {steps * 5.435e9, steps * 16.6e9, r.decodeMs.value_or(0), r.decodeMs.value_or(0), steps};
+  w.limits = {314, 32830, 12700, 1795996800};
+  r.percentPrefill = 52;
+  r.percentDecode = 69;
+  r.restoreMs = 0;
+  r.loadMs = 0;
+  r.work = w;
+  return r;
+}
+
 inline MessageInfo pictureMessage(const QString& id, const char* role, const QString& text, const std::optional<TurnRecord>& record = {}) {
   MessageInfo m;
   m.id = id;
@@ -92,7 +110,7 @@ inline void fillPicture(FakeApplication& app) {
       pictureMessage(QStringLiteral("u3"), "user", QStringLiteral("The display shows F28, it clicks three times and goes out. The gas meter is in the hall and the valve handle lies in line with the pipe. Which codes in the manual mean that I should switch it off straight away?")),
       pictureMessage(QStringLiteral("a3"), "assistant", QStringLiteral("Three codes mean: switch it off and do not restart it yourself.\n\n| Code | Meaning | Page |\n|---|---|---|\n| F20 | Safety limiter: water too hot | 28 |\n| F27 | Flame seen when there should be none | 30 |\n| F61 | Gas valve cannot be controlled | 34 |\n\nF28 is not one of them. You may press reset up to three times (page 30)."), pictureRecord(1, 4238, 4176, 402, 231, 89, 40.5, "2200000000")),
       pictureMessage(QStringLiteral("u4"), "user", QString::fromUtf8("Here is what the fitter wrote last winter: “Ignition electrode checked, gap 4 mm, cleaned. Gas pressure at the inlet 20 mbar standing, 17 mbar with the burner on. Flame sensor cable replaced. Condensate trap cleaned and filled. Air intake free, no leaves. Customer says that it drops out only on cold mornings, mostly before seven. Watch for F28 when the meter is cold. If it comes back, measure again early in the day and call the gas supplier about the regulator.” Does that fit what I see now, and what should I do first?")),
-      pictureMessage(QStringLiteral("a4"), "assistant", QStringLiteral("Yes. 17 mbar with the burner on is the lowest pressure the manual allows (page 31), so a cold morning can push it below.\n\n1. Look whether the valve at the meter is fully open.\n2. Press reset once and read the pressure while it lights.\n3. If it falls below 17 mbar, stop and call the gas supplier.\n\nDo not press reset a fourth time."), pictureRecord(2, 4812, 4640, 310, 212, 160, 39.9, "5004000000"))};
+      pictureMessage(QStringLiteral("a4"), "assistant", QStringLiteral("Yes. 17 mbar with the burner on is the lowest pressure the manual allows (page 31), so a cold morning can push it below.\n\n1. Look whether the valve at the meter is fully open.\n2. Press reset once and read the pressure while it lights.\n3. If it falls below 17 mbar, stop and call the gas supplier.\n\nDo not press reset a fourth time."), withWork(pictureRecord(2, 4812, 4640, 310, 212, 160, 39.9, "5004000000")))};
   TurnRecord miss = pictureRecord(1, 8787, 7709, 377, 0, 79, 36.1, "2400000000");
   miss.cache.reusable = 8741;
   RecordMiss why;
