@@ -4,11 +4,11 @@
 
 namespace tg::iq {
 
-extern const std::int8_t kGrid2Xxs[256][8];
-extern const std::int8_t kGrid2Xs[512][8];
-extern const std::int8_t kGrid2S[1024][8];
-extern const std::int8_t kGrid3Xxs[256][4];
-extern const std::int8_t kGrid3S[512][4];
-extern const std::int8_t kGrid1[2048][8];
+alignas(64) extern const std::int8_t kGrid2Xxs[256][8];
+alignas(64) extern const std::int8_t kGrid2Xs[512][8];
+alignas(64) extern const std::int8_t kGrid2S[1024][8];
+alignas(64) extern const std::int8_t kGrid3Xxs[256][4];
+alignas(64) extern const std::int8_t kGrid3S[512][4];
+alignas(64) extern const std::int8_t kGrid1[2048][8];
 
 }  // namespace tg::iq

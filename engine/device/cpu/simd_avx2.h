@@ -157,17 +157,17 @@ TG_INLINE VI dot(VI acc, VI u8, VI s8) { return {dot8(acc.a, u8.a, s8.a), dot8(a
 TG_INLINE VI wide_start(int) { return iset(0); }
 TG_INLINE VI wide_dot(VI acc, VI u8, VI s8) { return {wide8(acc.a, u8.a, s8.a), wide8(acc.b, u8.b, s8.b)}; }
 #endif
-// Adds VALUE to byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
-TG_INLINE VI add_where_bit(VI q, VI bits, int quad, int value) {
+// All bits of byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
+TG_INLINE VI bytes_where_bit(VI bits, int quad) {
   const int byte = quad / 2;
   const __m256i from = _mm256_add_epi8(_mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404, 0x08080808, 0x0c0c0c0c),
                                        _mm256_set1_epi8(static_cast<char>(byte)));
   const __m256i pick = _mm256_set1_epi32(quad % 2 != 0 ? static_cast<int>(0x80402010U) : 0x08040201);
-  const __m256i add = _mm256_set1_epi8(static_cast<char>(value));
   const __m256i a = _mm256_and_si256(_mm256_shuffle_epi8(bits.a, from), pick), b = _mm256_and_si256(_mm256_shuffle_epi8(bits.b, from), pick);
-  return {_mm256_add_epi8(q.a, _mm256_and_si256(_mm256_cmpeq_epi8(a, pick), add)),
-          _mm256_add_epi8(q.b, _mm256_and_si256(_mm256_cmpeq_epi8(b, pick), add))};
+  return {_mm256_cmpeq_epi8(a, pick), _mm256_cmpeq_epi8(b, pick)};
 }
+// Adds VALUE to byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
+TG_INLINE VI add_where_bit(VI q, VI bits, int quad, int value) { return iadd8(q, iand(bytes_where_bit(bits, quad), iset8(value))); }
 // table[i] for bytes 0 <= i < 16.
 TG_INLINE VI lookup16(const std::int8_t* table, VI i) {
   const __m256i t = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
@@ -178,6 +178,56 @@ TG_INLINE VI broadcast4(const void* p) {
   __builtin_memcpy(&x, p, 4);
   return iset(x);
 }
+
+// Rows of a table by lane: 8 bytes each, 0-3 to `low`, 4-7 to `high`; or 4 bytes each. Loads one by one: gathers are no faster where they
+// are fast, and slow where they were mended against leaks.
+TG_INLINE __m128 two_rows(const std::int8_t (*table)[8], const std::uint32_t* at) {
+  const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(table[at[0]]));
+  return _mm_loadh_pi(_mm_castsi128_ps(first), reinterpret_cast<const __m64*>(table[at[1]]));
+}
+TG_INLINE void rows_of_8(const std::int8_t (*table)[8], const std::uint32_t* at, __m256i& low, __m256i& high) {
+  const __m256 a = _mm256_insertf128_ps(_mm256_castps128_ps256(two_rows(table, at)), two_rows(table, at + 4), 1);
+  const __m256 b = _mm256_insertf128_ps(_mm256_castps128_ps256(two_rows(table, at + 2)), two_rows(table, at + 6), 1);
+  low = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
+  high = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
+}
+struct Rows {
+  alignas(32) std::uint32_t at[16];
+};
+TG_INLINE void store_rows(Rows& rows, VI row) {
+  istore(rows.at, row);
+  asm("" : "+m"(rows));  // keeps GCC from taking the lanes out of the registers one by one
+}
+TG_INLINE void rows_of_8(const std::int8_t (*table)[8], VI row, VI& low, VI& high) {
+  Rows rows;
+  store_rows(rows, row);
+  rows_of_8(table, rows.at, low.a, high.a);
+  rows_of_8(table, rows.at + 8, low.b, high.b);
+}
+TG_INLINE __m128i four_rows(const std::int8_t (*table)[4], const std::uint32_t* at) {
+  const __m128i a = _mm_unpacklo_epi32(_mm_loadu_si32(table[at[0]]), _mm_loadu_si32(table[at[1]]));
+  return _mm_unpacklo_epi64(a, _mm_unpacklo_epi32(_mm_loadu_si32(table[at[2]]), _mm_loadu_si32(table[at[3]])));
+}
+TG_INLINE __m256i rows_of_4(const std::int8_t (*table)[4], const std::uint32_t* at) {
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(four_rows(table, at)), four_rows(table, at + 4), 1);
+}
+TG_INLINE VI rows_of_4(const std::int8_t (*table)[4], VI row) {
+  Rows rows;
+  store_rows(rows, row);
+  return {rows_of_4(table, rows.at), rows_of_4(table, rows.at + 8)};
+}
+// OFFSET plus byte c of a lane of q, or minus it where bit 4 * quad + c of that lane of `bits` is set.
+TG_INLINE VI add_signed(VI q, VI bits, int quad, int offset) {
+  const VI sign = ior(bytes_where_bit(bits, quad), iset8(1)), base = iset8(offset);
+  return {_mm256_add_epi8(base.a, _mm256_sign_epi8(q.a, sign.a)), _mm256_add_epi8(base.b, _mm256_sign_epi8(q.b, sign.b))};
+}
+// Top ternary digit of bytes that are fractions of 256: 3 x / 256.
+TG_INLINE __m256i top_third(__m256i x) {
+  const __m256i one = _mm256_cmpeq_epi8(_mm256_max_epu8(x, _mm256_set1_epi8(86)), x);
+  const __m256i two = _mm256_cmpeq_epi8(_mm256_max_epu8(x, _mm256_set1_epi8(static_cast<char>(171))), x);
+  return _mm256_abs_epi8(_mm256_add_epi8(one, two));
+}
+TG_INLINE VI top_third(VI x) { return {top_third(x.a), top_third(x.b)}; }
 
 }  // namespace
 }  // namespace tg::cpu

@@ -1,4 +1,4 @@
-// Sixteen lanes in one 512-bit register: the vocabulary of vector_kernels.h on AVX-512 with VNNI.
+// Sixteen lanes in one 512-bit register: the vocabulary of vector_*.h on AVX-512 with VNNI.
 // Included only by a file compiled for that instruction set; everything is in an unnamed namespace so that no symbol can be shared.
 #pragma once
 // GCC 12 warns about the deliberately undefined operands inside its own intrinsics.
@@ -110,6 +110,12 @@ TG_INLINE VI broadcast4(const void* p) {
   __builtin_memcpy(&x, p, 4);
   return _mm512_set1_epi32(x);
 }
+// Top ternary digit of bytes that are fractions of 256: 3 x / 256.
+TG_INLINE VI top_third(VI x) {
+  const VI one = _mm512_maskz_mov_epi8(_mm512_cmpgt_epu8_mask(x, iset8(85)), iset8(1));
+  return _mm512_mask_mov_epi8(one, _mm512_cmpgt_epu8_mask(x, iset8(170)), iset8(2));
+}
+#define TG_BYTE_PERMUTES  // simd_codebook_avx512.h
 
 }  // namespace
 }  // namespace tg::cpu

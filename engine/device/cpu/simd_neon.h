@@ -184,6 +184,47 @@ TG_INLINE VI broadcast4(const void* p) {
   return iset(x);
 }
 
+// Rows of a table by lane: 8 bytes each, 0-3 to `low`, 4-7 to `high`; or 4 bytes each.
+TG_INLINE U4 two_rows(const std::int8_t (*table)[8], std::uint32_t first, std::uint32_t second) {
+  return vreinterpretq_u32_s8(vcombine_s8(vld1_s8(table[first]), vld1_s8(table[second])));
+}
+TG_INLINE void four_rows(const std::int8_t (*table)[8], I4 row, I4& low, I4& high) {
+  const U4 at = as_u32(row);
+  const U4 a = two_rows(table, vgetq_lane_u32(at, 0), vgetq_lane_u32(at, 1)), b = two_rows(table, vgetq_lane_u32(at, 2), vgetq_lane_u32(at, 3));
+  low = vreinterpretq_s32_u32(vuzp1q_u32(a, b));
+  high = vreinterpretq_s32_u32(vuzp2q_u32(a, b));
+}
+TG_INLINE void rows_of_8(const std::int8_t (*table)[8], VI row, VI& low, VI& high) {
+  four_rows(table, row.v[0], low.v[0], high.v[0]);
+  four_rows(table, row.v[1], low.v[1], high.v[1]);
+  four_rows(table, row.v[2], low.v[2], high.v[2]);
+  four_rows(table, row.v[3], low.v[3], high.v[3]);
+}
+TG_INLINE std::int32_t row_of_4(const std::int8_t (*table)[4], std::uint32_t row) {
+  std::int32_t x;
+  __builtin_memcpy(&x, table[row], 4);
+  return x;
+}
+TG_INLINE I4 four_rows_of_4(I4 row, const std::int8_t (*table)[4]) {
+  const U4 at = as_u32(row);
+  const std::int32_t rows[4] = {row_of_4(table, vgetq_lane_u32(at, 0)), row_of_4(table, vgetq_lane_u32(at, 1)),
+                                row_of_4(table, vgetq_lane_u32(at, 2)), row_of_4(table, vgetq_lane_u32(at, 3))};
+  return vld1q_s32(rows);
+}
+TG_INLINE VI rows_of_4(const std::int8_t (*table)[4], VI row) { return TG_WITH(four_rows_of_4, row, table); }
+// OFFSET plus byte c of a lane of q, or minus it where bit 4 * quad + c of that lane of `bits` is set.
+TG_INLINE I4 multiply_bytes(I4 x, I4 y) { return vreinterpretq_s32_s8(vmulq_s8(as_s8(x), as_s8(y))); }
+TG_INLINE VI add_signed(VI q, VI bits, int quad, int offset) {
+  const VI sign = add_where_bit(iset8(1), bits, quad, -2);
+  return iadd8(VI TG_TWO(multiply_bytes, q, sign), iset8(offset));
+}
+// Top ternary digit of bytes that are fractions of 256: 3 x / 256.
+TG_INLINE I4 top_third4(I4 x) {
+  const uint8x16_t one = vcgeq_u8(as_u8(x), vdupq_n_u8(86)), two = vcgeq_u8(as_u8(x), vdupq_n_u8(171));
+  return from_u8(vsubq_u8(vdupq_n_u8(0), vaddq_u8(one, two)));
+}
+TG_INLINE VI top_third(VI x) { return TG_ONE(top_third4, x); }
+
 #undef TG_ONE
 #undef TG_TWO
 #undef TG_THREE

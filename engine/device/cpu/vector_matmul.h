@@ -4,7 +4,7 @@
 // Few activation rows: weights are unpacked in registers and used at once (the memory is the limit). Many: a tile pair is unpacked to
 // bytes for kChunk columns at a time (a panel, which stays in the first cache) and multiplied with all rows.
 #pragma once
-#include "engine/device/cpu/weight_loaders.h"
+#include "engine/device/cpu/weight_loaders_codebook.h"
 #include "engine/device/cpu/weight_tiles.h"
 
 namespace tg::cpu {
@@ -15,12 +15,6 @@ constexpr int kDirectRows = 4;    // up to so many activation rows share one unp
 constexpr int kDirectMost = 12;   // more rows than this go through a panel
 
 // ---- Sources of unpacked blocks -----------------------------------------------------------------------------------------
-template <Format F>
-concept HasLoader = requires { Loader<F>::kBlocks; };
-
-template <Format F>
-constexpr bool kScalarWide = Traits<F>::q_max - Traits<F>::q_min > 127;
-
 // How a format's blocks are multiplied, whatever unpacked them.
 template <int Groups, bool Min, bool Wide>
 struct Kind {
@@ -53,30 +47,6 @@ void fill_panel(const std::byte* tile, int first, int blocks, std::byte* panel) 
       Unpacked u;
       L::load(t, i, u);
       store_panel<K>(u, panel);
-    }
-  }
-}
-
-// The same from rows in file layout, by the scalar traits: for formats that have no loader.
-template <Format F>
-void fill_panel_scalar(const std::byte* rows, std::size_t row_stride, int n_rows, int first, int blocks, std::byte* panel) {
-  using T = Traits<F>;
-  constexpr int kGroups = 32 / T::group, kOffset = kScalarWide<F> ? 128 : -T::q_min;
-  constexpr std::size_t kStep = panel_block_bytes(kGroups, T::has_min);
-  __builtin_memset(panel, 0, kStep * zu(blocks));
-  for (int r = 0; r < n_rows; ++r) {
-    for (int b = 0; b < blocks * 32; b += T::elements) {
-      std::int8_t q[T::elements];
-      float scale[T::groups], min[T::groups];
-      T::unpack(rows + zu(r) * row_stride + zu((first * 32 + b) / T::elements) * zu(T::bytes), q, scale, min);
-      for (int i = 0; i < T::elements; ++i) {
-        panel[zu((b + i) / 32) * kStep + zu(i % 32 / 4 * 64 + 4 * r + i % 4)] = static_cast<std::byte>(q[i] + kOffset);
-      }
-      for (int g = 0; g < T::groups; ++g) {
-        auto* f = reinterpret_cast<float*>(panel + zu((b + g * T::group) / 32) * kStep + 512);
-        f[g % kGroups * 16 + r] = scale[g];
-        if constexpr (T::has_min) f[(kGroups + g % kGroups) * 16 + r] = min[g];
-      }
     }
   }
 }
@@ -256,29 +226,19 @@ int direct_columns(const Piece& p, const std::byte* tiles, std::size_t tile_byte
 
 template <Format F>
 void quantised_piece(const Piece& p) {
-  if constexpr (HasLoader<F>) {
-    using L = Loader<F>;
-    const std::size_t tile_bytes = zu(p.w.cols / Traits<F>::elements) * zu(Traits<F>::bytes) * kTileRows;
-    const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows) * tile_bytes;
-    if (p.x.n > kDirectMost) {
-      panel_chunks<Kind<L::kGroups, L::kMin, L::kWide>>(p, L::kOffset, [&](int t, int first, int blocks, std::byte* to) {
-        fill_panel<F>(tiles + zu(t) * tile_bytes, first, blocks, to);
-      });
-      return;
-    }
-    int c = direct_columns<F, kDirectRows>(p, tiles, tile_bytes, 0);
-    if (p.x.n - c == 3) c = direct_columns<F, 3>(p, tiles, tile_bytes, c);
-    c = direct_columns<F, 2>(p, tiles, tile_bytes, c);
-    direct_columns<F, 1>(p, tiles, tile_bytes, c);
-  } else {
-    using T = Traits<F>;
-    const std::size_t row = zu(p.w.cols / T::elements) * zu(T::bytes);
-    const std::byte* rows = p.w.expert_data(p.expert) + zu(p.row0) * row;
-    panel_chunks<Kind<32 / T::group, T::has_min, kScalarWide<F>>>(p, -T::q_min, [&](int t, int first, int blocks, std::byte* to) {
-      const int n = p.rows - t * kTileRows;
-      fill_panel_scalar<F>(rows + zu(t) * kTileRows * row, row, n < kTileRows ? n : kTileRows, first, blocks, to);
+  using L = Loader<F>;
+  const std::size_t tile_bytes = zu(p.w.cols / Traits<F>::elements) * zu(Traits<F>::bytes) * kTileRows;
+  const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows) * tile_bytes;
+  if (p.x.n > kDirectMost) {
+    panel_chunks<Kind<L::kGroups, L::kMin, L::kWide>>(p, L::kOffset, [&](int t, int first, int blocks, std::byte* to) {
+      fill_panel<F>(tiles + zu(t) * tile_bytes, first, blocks, to);
     });
+    return;
   }
+  int c = direct_columns<F, kDirectRows>(p, tiles, tile_bytes, 0);
+  if (p.x.n - c == 3) c = direct_columns<F, 3>(p, tiles, tile_bytes, c);
+  c = direct_columns<F, 2>(p, tiles, tile_bytes, c);
+  direct_columns<F, 1>(p, tiles, tile_bytes, c);
 }
 
 // ---- Float weights ------------------------------------------------------------------------------------------------------
@@ -356,10 +316,6 @@ TG_INLINE PieceFunction find_float(FormatList<F...>, Format format) {
   ((found = F == format ? &float_piece<F> : found), ...);
   return found;
 }
-template <Format... F>
-TG_INLINE bool any_loader(FormatList<F...>, Format format) {
-  return ((F == format && HasLoader<F>) || ...);
-}
 
 void matmul_piece(const CpuWeight& w, int expert, int row0, int rows, const ActView& x, float* out, std::size_t stride, float* scratch) {
   PieceFunction f = find_float(PlainFormats{}, w.format);
@@ -369,9 +325,7 @@ void matmul_piece(const CpuWeight& w, int expert, int row0, int rows, const ActV
 
 std::size_t matmul_scratch_floats(int) { return kPanelBytes / sizeof(float); }
 
-bool interleaves_format(Format format) {
-  return format == Format::F32 || format == Format::F16 || format == Format::BF16 || any_loader(QuantisedFormats{}, format);
-}
+bool interleaves_every_format(Format) { return true; }
 
 }  // namespace
 }  // namespace tg::cpu

@@ -1,6 +1,6 @@
 // Per format: 32 columns of a tile of 16 rows (weight_tiles.h) as 8 vectors of unsigned bytes, with scales and minima per group.
 // Value = scale * (byte - offset) + min, the scale computed as the format defines it. Bit layouts are those of engine/formats.
-// Included by vector_matmul.h. A format without a loader here is unpacked by its scalar traits (ScalarLoader in vector_matmul.h).
+// Every quantised format has one, here or in weight_loaders_codebook.h. Included by vector_matmul.h.
 #pragma once
 #include "engine/device/cpu/kernels.h"
 #include "engine/formats/traits.h"
