@@ -42,8 +42,18 @@ std::string CpuDevice::name() const {
 void CpuDevice::copy_to_host(void* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void CpuDevice::copy_from_host(std::byte* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
+namespace {
+
+// Whole cache lines, for long rows three more than a multiple of eight: rows a multiple of 4 KiB apart share a few places of the first cache.
+std::size_t row_stride(int cols) {
+  const int line = 16, lines = (cols + line - 1) / line;
+  return zu(line * (lines < 32 ? lines : round_up(lines - 3, 8) + 3));
+}
+
+}  // namespace
+
 Mat CpuDevice::matrix(std::shared_ptr<std::byte>& storage, int rows, int cols) {
-  const std::size_t stride = zu(round_up(cols, 16)), bytes = stride * zu(rows) * sizeof(float);
+  const std::size_t stride = row_stride(cols), bytes = stride * zu(rows) * sizeof(float);
   struct Sized {  // remembers its size, so that a matrix is reallocated only when it grows
     std::size_t bytes;
     std::shared_ptr<std::byte> memory;

@@ -20,7 +20,8 @@ struct VI {  // 16 int32, or 64 bytes
 using VMask = VF;  // all bits of a lane set: yes
 
 // Tiles of 1 x 16 rows: 6 integer and 6 float registers of 16 for sums.
-constexpr int kTilesAtOnce = 1, kColumns = 3, kFloatColumns = 6;
+constexpr int kTilesAtOnce = 1, kColumns = 3;
+constexpr int kFloatRows = 2, kFloatColumns = 3;  // for float weights
 constexpr int kChains = 4;
 constexpr int kValueQueries = 3, kValueVectors = 2;
 
@@ -35,6 +36,17 @@ TG_INLINE VF vsub(VF x, VF y) { return {_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x
 TG_INLINE VF vmul(VF x, VF y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
 TG_INLINE VF vdiv(VF x, VF y) { return {_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)}; }
 TG_INLINE VF vfma(VF x, VF y, VF z) { return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)}; }
+// z = fma(x, y, z) for one of the kRegisters registers of a vector.
+constexpr int kRegisters = 2;
+template <int Register>
+TG_INLINE void vfma_register(VF x, VF y, VF& z) {
+  (Register == 0 ? z.a : z.b) = Register == 0 ? _mm256_fmadd_ps(x.a, y.a, z.a) : _mm256_fmadd_ps(x.b, y.b, z.b);
+}
+// Keeps GCC from loading or widening it again for every use.
+template <int Register>
+TG_INLINE void hold_register(VF& x) {
+  asm("" : "+x"(Register == 0 ? x.a : x.b));
+}
 TG_INLINE VF vmax(VF x, VF y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
 TG_INLINE VF vmin(VF x, VF y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
 TG_INLINE VF vabs(VF x) {
@@ -46,6 +58,13 @@ TG_INLINE float vsum(VF x) {
   __m128 v = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
   v = _mm_add_ps(v, _mm_movehl_ps(v, v));
   return _mm_cvtss_f32(_mm_add_ss(v, _mm_movehdup_ps(v)));
+}
+// The sums of four vectors, each added in one order: both registers, then lanes i + 2 (i = 0, 1) of a half, their sum, then both halves.
+TG_INLINE void vsum4(VF x, VF y, VF z, VF t, float* to) {
+  const __m256 a = _mm256_add_ps(x.a, x.b), b = _mm256_add_ps(y.a, y.b), c = _mm256_add_ps(z.a, z.b), d = _mm256_add_ps(t.a, t.b);
+  const __m256 ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)), cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+  const __m256 halves = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+  _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1)));
 }
 TG_INLINE float vtop(VF x) {
   const __m256 eight = _mm256_max_ps(x.a, x.b);

@@ -22,7 +22,7 @@ using VMask = __mmask16;
 
 constexpr int kTilesAtOnce = 2;   // a product works on 2 x 16 rows
 constexpr int kColumns = 6;       // by so many columns: 12 integer and 12 float sums in 32 registers
-constexpr int kFloatColumns = 8;  // the same for float weights
+constexpr int kFloatRows = 4, kFloatColumns = 6;  // the same for float weights: 24 sums
 constexpr int kChains = 12;       // scores computed side by side
 constexpr int kValueQueries = 6, kValueVectors = 4;  // a tile of weighted values: 24 sums
 
@@ -34,10 +34,26 @@ TG_INLINE VF vsub(VF a, VF b) { return _mm512_sub_ps(a, b); }
 TG_INLINE VF vmul(VF a, VF b) { return _mm512_mul_ps(a, b); }
 TG_INLINE VF vdiv(VF a, VF b) { return _mm512_div_ps(a, b); }
 TG_INLINE VF vfma(VF a, VF b, VF c) { return _mm512_fmadd_ps(a, b, c); }
+// acc = fma(a, b, acc) for one of the kRegisters registers of a vector.
+constexpr int kRegisters = 1;
+template <int>
+TG_INLINE void vfma_register(VF a, VF b, VF& acc) {
+  acc = vfma(a, b, acc);
+}
+template <int>
+TG_INLINE void hold_register(VF&) {}
 TG_INLINE VF vmax(VF a, VF b) { return _mm512_max_ps(a, b); }
 TG_INLINE VF vmin(VF a, VF b) { return _mm512_min_ps(a, b); }
 TG_INLINE VF vabs(VF a) { return _mm512_abs_ps(a); }
 TG_INLINE float vsum(VF a) { return _mm512_reduce_add_ps(a); }
+// The sums of four vectors. Each is added in one order: l = lane i + lane i + 2 of a quarter (i = 0, 1), their sum, then quarters 0 + 2 and
+// 1 + 3, then both.
+TG_INLINE void vsum4(VF a, VF b, VF c, VF d, float* to) {
+  const VF ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)), cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+  const VF quarters = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
+  const __m256 halves = _mm256_add_ps(_mm512_castps512_ps256(quarters), _mm512_extractf32x8_ps(quarters, 1));
+  _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1)));
+}
 TG_INLINE float vtop(VF a) { return _mm512_reduce_max_ps(a); }
 TG_INLINE VMask vless(VF a, VF b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 TG_INLINE VF vselect(VMask m, VF yes, VF no) { return _mm512_mask_blend_ps(m, no, yes); }

@@ -22,7 +22,8 @@ struct VMask {  // all bits of a lane set: yes
 };
 
 // 32 registers: 3 columns x 4 integer and 4 float sums, 4 for the weights.
-constexpr int kTilesAtOnce = 1, kColumns = 3, kFloatColumns = 6;
+constexpr int kTilesAtOnce = 1, kColumns = 3;
+constexpr int kFloatRows = 2, kFloatColumns = 3;  // for float weights: 24 sums
 constexpr int kChains = 4;
 constexpr int kValueQueries = 4, kValueVectors = 1;
 
@@ -61,10 +62,23 @@ TG_INLINE VF vsub(VF x, VF y) { return TG_TWO(vsubq_f32, x, y); }
 TG_INLINE VF vmul(VF x, VF y) { return TG_TWO(vmulq_f32, x, y); }
 TG_INLINE VF vdiv(VF x, VF y) { return TG_TWO(vdivq_f32, x, y); }
 TG_INLINE VF vfma(VF x, VF y, VF z) { return TG_THREE(vfmaq_f32, z, x, y); }
+// z = fma(x, y, z) for one of the kRegisters registers of a vector.
+constexpr int kRegisters = 4;
+template <int Register>
+TG_INLINE void vfma_register(VF x, VF y, VF& z) {
+  z.v[Register] = vfmaq_f32(z.v[Register], x.v[Register], y.v[Register]);
+}
+template <int>
+TG_INLINE void hold_register(VF&) {}
 TG_INLINE VF vmax(VF x, VF y) { return TG_TWO(vmaxq_f32, x, y); }
 TG_INLINE VF vmin(VF x, VF y) { return TG_TWO(vminq_f32, x, y); }
 TG_INLINE VF vabs(VF x) { return TG_ONE(vabsq_f32, x); }
 TG_INLINE float vsum(VF x) { return vaddvq_f32(vaddq_f32(vaddq_f32(x.v[0], x.v[1]), vaddq_f32(x.v[2], x.v[3]))); }
+// The sums of four vectors, each added in one order: the registers 0 + 1 and 2 + 3, both, then neighbouring lanes, then both pairs.
+TG_INLINE F4 one_of_four(VF x) { return vaddq_f32(vaddq_f32(x.v[0], x.v[1]), vaddq_f32(x.v[2], x.v[3])); }
+TG_INLINE void vsum4(VF a, VF b, VF c, VF d, float* to) {
+  vst1q_f32(to, vpaddq_f32(vpaddq_f32(one_of_four(a), one_of_four(b)), vpaddq_f32(one_of_four(c), one_of_four(d))));
+}
 TG_INLINE float vtop(VF x) { return vmaxvq_f32(vmaxq_f32(vmaxq_f32(x.v[0], x.v[1]), vmaxq_f32(x.v[2], x.v[3]))); }
 TG_INLINE VMask vless(VF x, VF y) { return TG_TWO(vcltq_f32, x, y); }
 TG_INLINE VF vselect(VMask m, VF yes, VF no) { return TG_THREE(vbslq_f32, m, yes, no); }

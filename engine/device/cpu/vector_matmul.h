@@ -1,9 +1,10 @@
-// One product for all formats: 16 weight rows are the lanes of a vector, so an element of the result is one sum over the columns of the
-// weight in ascending blocks of 32, the same for one activation row or five hundred:
+// One product for all quantised formats (vector_floats.h has the others): 16 weight rows are the lanes of a vector, so an element of the
+// result is one sum over the columns of the weight in ascending blocks of 32, the same for one activation row or five hundred:
 //   sum = fma(dot(q, a) as float, scale * d, sum); sum = fma(min, s, sum)
 // Few activation rows: weights are unpacked in registers and used at once (the memory is the limit). Many: a tile pair is unpacked to
 // bytes for kChunk columns at a time (a panel, which stays in the first cache) and multiplied with all rows.
 #pragma once
+#include "engine/device/cpu/vector_floats.h"
 #include "engine/device/cpu/weight_loaders_codebook.h"
 #include "engine/device/cpu/weight_tiles.h"
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr int kChunkBlocks = 16;  // blocks of 32 per panel: 2 tiles x 16 x ~600 bytes = 20 KiB
 constexpr int kDirectRows = 4;    // up to so many activation rows share one unpacking in registers
-constexpr int kDirectMost = 12;   // more rows than this go through a panel
 
 // ---- Sources of unpacked blocks -----------------------------------------------------------------------------------------
 // How a format's blocks are multiplied, whatever unpacked them.
@@ -162,15 +162,6 @@ void panel_product(const std::byte* panel, std::size_t tile_step, int blocks, co
 }
 
 // ---- Whole pieces -------------------------------------------------------------------------------------------------------
-struct Piece {
-  const CpuWeight& w;
-  int expert, row0, tiles, rows;
-  const ActView& x;
-  float* out;
-  std::size_t stride;
-  std::byte* panel;
-};
-
 template <int N>
 TG_INLINE void column_blocks(const ActView& x, int c, int block, const ActBlock** a) {
   for (int n = 0; n < N; ++n) a[n] = x.blocks + zu(x.at(c + n)) * x.block_stride + block;
@@ -241,66 +232,6 @@ void quantised_piece(const Piece& p) {
   direct_columns<F, 1>(p, tiles, tile_bytes, c);
 }
 
-// ---- Float weights ------------------------------------------------------------------------------------------------------
-template <Format F>
-TG_INLINE VF load_floats(const std::byte* p) {
-  if constexpr (F == Format::F32) return vload(reinterpret_cast<const float*>(p));
-  if constexpr (F == Format::F16) return load_half(p);
-  if constexpr (F == Format::BF16) return load_bf16(p);
-}
-
-template <Format F, int R, int N>
-int float_columns(const Piece& p, int t, int c, int first, int count) {
-  constexpr std::size_t kStep = zu(Traits<F>::bytes) * kTileRows;
-  const std::size_t tile_bytes = zu(p.w.cols) * kStep;
-  const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows + t) * tile_bytes;
-  for (; c + N <= p.x.n; c += N) {
-    const float* a[N];
-    for (int n = 0; n < N; ++n) a[n] = p.x.f32 + zu(p.x.at(c + n)) * p.x.f32_stride + first;
-    float* out = p.out + zu(c) * p.stride + zu(t) * 16;
-    VF acc[N][R];
-    for (int n = 0; n < N; ++n) {
-      for (int r = 0; r < R; ++r) acc[n][r] = first > 0 ? vload(out + zu(n) * p.stride + zu(r) * 16) : vset(0.0F);
-    }
-    const std::byte* w = tiles + zu(first) * kStep;
-    for (int k = 0; k < count; ++k, w += kStep) {
-      VF row[R];
-      for (int r = 0; r < R; ++r) {
-        row[r] = load_floats<F>(w + zu(r) * tile_bytes);
-        if constexpr (N <= kDirectRows) __builtin_prefetch(w + zu(r) * tile_bytes + kPrefetchAhead, 0, 3);
-      }
-#pragma GCC unroll 8
-      for (int n = 0; n < N; ++n) {
-        const VF x = vset(a[n][k]);
-        for (int r = 0; r < R; ++r) acc[n][r] = vfma(row[r], x, acc[n][r]);
-      }
-    }
-    for (int n = 0; n < N; ++n) {
-      for (int r = 0; r < R; ++r) vstore(out + zu(n) * p.stride + zu(r) * 16, acc[n][r]);
-    }
-  }
-  return c;
-}
-
-template <Format F, int R>
-void float_tiles(const Piece& p, int t) {
-  constexpr int kChunk = 256;  // columns whose weights stay in the first cache while all activation rows pass
-  const int chunk = p.x.n > kFloatColumns ? kChunk : p.w.cols;
-  for (int first = 0; first < p.w.cols; first += chunk) {
-    const int count = p.w.cols - first < chunk ? p.w.cols - first : chunk;
-    int c = float_columns<F, R, kFloatColumns>(p, t, 0, first, count);
-    if constexpr (kFloatColumns > 4) c = float_columns<F, R, 4>(p, t, c, first, count);
-    if constexpr (kFloatColumns > 2) c = float_columns<F, R, 2>(p, t, c, first, count);
-    float_columns<F, R, 1>(p, t, c, first, count);
-  }
-}
-
-template <Format F>
-void float_piece(const Piece& p) {
-  if (p.tiles == kTilesAtOnce) return float_tiles<F, kTilesAtOnce>(p, 0);
-  for (int t = 0; t < p.tiles; ++t) float_tiles<F, 1>(p, t);
-}
-
 // ---- Dispatch: one table from the lists of formats ------------------------------------------------------------------------
 using PieceFunction = void (*)(const Piece&);
 
@@ -323,9 +254,13 @@ void matmul_piece(const CpuWeight& w, int expert, int row0, int rows, const ActV
   f({w, expert, row0, (rows + kTileRows - 1) / kTileRows, rows, x, out, stride, reinterpret_cast<std::byte*>(scratch)});
 }
 
-std::size_t matmul_scratch_floats(int) { return kPanelBytes / sizeof(float); }
+std::size_t matmul_scratch_floats(int cols) {
+  const std::size_t floats = float_panel_bytes(cols);
+  return (floats > kPanelBytes ? floats : kPanelBytes) / sizeof(float);
+}
 
-bool interleaves_every_format(Format) { return true; }
+// Float weights are used where they stand in the file.
+bool interleaves_quantised(Format format) { return find_float(PlainFormats{}, format) == nullptr; }
 
 }  // namespace
 }  // namespace tg::cpu
