@@ -409,7 +409,7 @@ class TestCachePage : public QObject {
     f.window->chatsPage()->openChat(u"boiler"_s);
     f.window->chatsPage()->showInspector(true);
     auto* tabs = f.part<QTabWidget>(u"inspectorTabs"_s);
-    QCOMPARE(tabs->count(), 2);
+    QCOMPARE(tabs->count(), 3);
     tabs->setCurrentIndex(1);
     QTRY_VERIFY(f.part<QLabel>(u"tabCacheTier"_s)->text().contains(u"on GPU"_s));
     QVERIFY(f.part<QWidget>(u"tabCache"_s)->isVisible());

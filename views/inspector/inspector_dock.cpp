@@ -10,6 +10,7 @@
 #include "app/settings.h"
 #include "views/chats/chat_view.h"
 #include "views/inspector/cache_tab.h"
+#include "views/inspector/explain_tab.h"
 #include "views/inspector/turn_tab.h"
 #include "views/theme/icons.h"
 
@@ -30,6 +31,8 @@ InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) 
   tabs_->addTab(turn_, tr("Turn"));
   cache_ = new CacheTab(app, tabs_);
   cache_->hide();
+  explain_ = new ExplainTab(tabs_);
+  explain_->hide();
   showTabs();
   connect(&app.settings(), &Settings::changed, this, [this](Setting key) {
     if (key == Setting::DeveloperMode) showTabs();
@@ -39,7 +42,7 @@ InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) 
   copy_->setIcon(icon(u"copy"_s, Role::Muted));
   copy_->setAccessibleName(tr("Copy the figures of this turn"));
   copy_->setToolTip(copy_->accessibleName());
-  connect(copy_, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(tabs_->currentWidget() == cache_ ? cache_->text() : turn_->text()); });
+  connect(copy_, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(figures()); });
   tabs_->setCornerWidget(copy_);
   column->addWidget(tabs_);
   connect(view, &ChatView::currentTurnChanged, this, &InspectorDock::refresh);
@@ -52,9 +55,18 @@ InspectorDock::InspectorDock(Application& app, ChatView* view, QWidget* parent) 
 
 void InspectorDock::showTabs() {
   const bool developer = app_.settings().get(Setting::DeveloperMode).toBool();
-  const int at = tabs_->indexOf(cache_);
-  if (developer && at < 0) tabs_->addTab(cache_, tr("Cache"));
-  if (!developer && at >= 0) tabs_->removeTab(at);
+  const auto show = [&](QWidget* tab, const QString& name) {
+    const int at = tabs_->indexOf(tab);
+    if (developer && at < 0) tabs_->addTab(tab, name);
+    if (!developer && at >= 0) tabs_->removeTab(at);
+  };
+  show(cache_, tr("Cache"));
+  show(explain_, tr("Explain"));
+}
+
+QString InspectorDock::figures() const {
+  if (tabs_->currentWidget() == cache_) return cache_->text();
+  return tabs_->currentWidget() == explain_ ? explain_->text() : turn_->text();
 }
 
 void InspectorDock::refresh() {
@@ -70,6 +82,7 @@ void InspectorDock::refresh() {
   }
   turn_->show(record, turn, turns, turn == turns && view_->isRunning());
   cache_->show(view_->chatId(), record);
+  explain_->show(record);
   copy_->setEnabled(record.has_value());
 }
 

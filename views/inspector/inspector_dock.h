@@ -11,6 +11,7 @@ namespace tg {
 
 class CacheTab;
 class ChatView;
+class ExplainTab;
 class TurnTab;
 
 class InspectorDock : public QFrame {
@@ -25,8 +26,10 @@ class InspectorDock : public QFrame {
   ChatView* view_;
   QTabWidget* tabs_;
   void showTabs();                // Developer mode adds tabs
+  QString figures() const;        // of the tab in sight, for copying
   TurnTab* turn_;
   CacheTab* cache_;
+  ExplainTab* explain_;
   QToolButton* copy_;
 };
 
