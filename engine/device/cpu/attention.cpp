@@ -88,7 +88,7 @@ void CpuDevice::rope_store(const RopeStoreArgs& args) {
     std::byte* page = place.sequence->pages[place.position / kPageTokens] + args.layer_offset;
     const int token = place.position % kPageTokens;
     for (int h = 0; h < args.kv.n_kv_heads; ++h) {
-      k_.store_k({k + h * dim, dim, args.kv.k_type, token}, page + layout.k_block(h, token));
+      k_.store_k({k + h * dim, dim, args.kv.k_type, token}, page + layout.k_part(h));
       k_.store_v({v + h * args.kv.head_dim_v, args.kv.head_dim_v, args.kv.v_type, token}, page + layout.v_part(h), layout.v_dim);
     }
   });
@@ -126,6 +126,11 @@ struct Running {
   float* acc;  // [n][v_dim]
 };
 
+struct Next {
+  const QueryTile* tile = nullptr;
+  int split = 0;
+};
+
 class TileWorker {
  public:
   TileWorker(const Kernels& k, const AttentionArgs& args) : k_(k), args_(args), layout_(args.kv), group_(args.n_heads / args.kv.n_kv_heads) {}
@@ -135,7 +140,8 @@ class TileWorker {
   std::size_t scratch_floats() const { return zu(kTileQueries) * (kAttentionSplit + zu(packed_dim()) + 2 * zu(v_dim())); }
   int packed_dim() const { return round_up(args_.kv.head_dim_k, 32); }
 
-  void split(const QueryTile& tile, int split, float* scores, float* max, float* sum, float* out) const {
+  // `next`: the tile and split that the same thread computes afterwards, as far as is known.
+  void split(const QueryTile& tile, int split, const Next& next, float* scores, float* max, float* sum, float* out) const {
     const float* q[kTileQueries];
     int first[kTileQueries], end[kTileQueries], last = 0;
     for (int i = 0; i < tile.n; ++i) {
@@ -157,6 +163,14 @@ class TileWorker {
     t.split_begin = split * kAttentionSplit;
     t.split_end = std::min(t.split_begin + kAttentionSplit, last);
     t.softcap = args_.softcap;
+    if (next.tile != nullptr) {
+      const int first_seen = visible_keys(args_, position(*next.tile, 0)).first, last_row = position(*next.tile, next.tile->n - 1);
+      const int from = std::max(next.split * kAttentionSplit, first_seen) / kPageTokens;
+      const int to = std::min((next.split + 1) * kAttentionSplit - 1, last_row) / kPageTokens;
+      t.next_pages = next.tile->sequence->pages + from;
+      t.next_head = next.tile->kv_head;
+      t.next_n_pages = to - from + 1;
+    }
     t.scores = scores;
     t.packed = scores + zu(kTileQueries) * kAttentionSplit;
     t.max = max;
@@ -222,8 +236,10 @@ void CpuDevice::attention(const AttentionArgs& args) {
       Running running;
       running.acc = part + zu(kTileQueries * v_dim);
       worker.start(tile, running);
+      const QueryTile* following = zu(piece) + 1 < tiles.size() ? &tile - 1 : nullptr;
       for (int s = tile.first_split; s < tile.end_split && !pool_.cancelled(); ++s) {
-        worker.split(tile, s, scores, max, sum, part);
+        const Next next = s + 1 < tile.end_split ? Next{&tile, s + 1} : Next{following, following != nullptr ? following->first_split : 0};
+        worker.split(tile, s, next, scores, max, sum, part);
         worker.merge(tile, running, max, sum, part);
       }
       worker.finish(tile, running);
@@ -244,7 +260,8 @@ void CpuDevice::attention(const AttentionArgs& args) {
   pool_.run(static_cast<int>(work.size()), [&](int piece, int thread) {
     const auto& [t, s] = work[zu(piece)];
     float* to = place(tiles[t], s);
-    worker.split(tiles[t], s, scratch(thread, worker.scratch_floats()), to, to + kTileQueries, to + 2 * kTileQueries);
+    const Next next = zu(piece) + 1 < work.size() ? Next{&tiles[work[zu(piece) + 1].first], work[zu(piece) + 1].second} : Next{};
+    worker.split(tiles[t], s, next, scratch(thread, worker.scratch_floats()), to, to + kTileQueries, to + 2 * kTileQueries);
   });
   if (pool_.cancelled()) return;
   pool_.run(static_cast<int>(tiles.size()), [&](int piece, int thread) {

@@ -58,6 +58,9 @@ struct AttentionTile {
   const int* end_key = nullptr;
   int split_begin = 0, split_end = 0;     // absolute keys, at most kAttentionSplit of them
   float softcap = 0;
+  // Keys that the thread visits next, another head's or split's, to be asked for in time: next_pages[i] together with page i of this split.
+  std::byte* const* next_pages = nullptr;
+  int next_head = 0, next_n_pages = 0;
   float* scores = nullptr;                // scratch [n][kAttentionSplit]
   float* packed = nullptr;                // scratch [head_dim_k, rounded up to 32][kTileQueries]
   float* max = nullptr;                   // [n], -inf where the split holds no visible key
@@ -66,7 +69,7 @@ struct AttentionTile {
   std::size_t out_stride = 0;             // >= padded head_dim_v
 };
 
-// One key or value row into its place in a page.
+// One key or value row into its place in a page, below the keys or values of its head.
 struct StoreRow {
   const float* values = nullptr;          // [head_dim]
   int head_dim = 0;
@@ -116,7 +119,7 @@ struct Kernels {
   // The same for gate and up values together, and, where out.blocks is set and rows == kPieceRows, quantised as well.
   void (*glu)(const float* gate, const float* up, int rows, int n, Activation activation, const GluOut& out) = nullptr;
   void (*rotate)(float* head, const float* cosine, const float* sine, int n_dims, RopeLayout layout) = nullptr;
-  void (*store_k)(const StoreRow& row, std::byte* block) = nullptr;
+  void (*store_k)(const StoreRow& row, std::byte* part) = nullptr;
   void (*store_v)(const StoreRow& row, std::byte* part, int padded) = nullptr;
   void (*attention)(const AttentionTile& tile) = nullptr;
   // (max, sum, acc) += (max2, sum2, acc2): the one merge of split results, applied in the order of the splits.

@@ -6,7 +6,7 @@
 namespace tg::cpu {
 
 const Kernels& avx2_kernels() {
-  static const Kernels table = vector_table("avx2.3", "AVX2");
+  static const Kernels table = vector_table("avx2.4", "AVX2");
   return table;
 }
 

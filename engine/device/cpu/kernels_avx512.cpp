@@ -6,7 +6,7 @@
 namespace tg::cpu {
 
 const Kernels& avx512_kernels() {
-  static const Kernels table = vector_table("avx512vnni.3", "AVX-512 VNNI");
+  static const Kernels table = vector_table("avx512vnni.4", "AVX-512 VNNI");
   return table;
 }
 

@@ -8,7 +8,7 @@
 namespace tg::cpu {
 
 const Kernels& avxvnni_kernels() {
-  static const Kernels table = vector_table("avxvnni.3", "AVX2 VNNI");
+  static const Kernels table = vector_table("avxvnni.4", "AVX2 VNNI");
   return table;
 }
 

@@ -7,7 +7,7 @@
 namespace tg::cpu {
 
 const Kernels& dotprod_kernels() {
-  static const Kernels table = vector_table("neondot.3", "NEON dot product");
+  static const Kernels table = vector_table("neondot.4", "NEON dot product");
   return table;
 }
 

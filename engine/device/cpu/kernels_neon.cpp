@@ -6,7 +6,7 @@
 namespace tg::cpu {
 
 const Kernels& neon_kernels() {
-  static const Kernels table = vector_table("neon.3", "NEON");
+  static const Kernels table = vector_table("neon.4", "NEON");
   return table;
 }
 

@@ -177,30 +177,36 @@ Quant32 quantise32(const float* x, int n) {
   return out;
 }
 
-constexpr int kGroupBytes = kKeyBlock * 2 + kKeyBlock * 32;  // one group of 32 dimensions in a q8_0 key block
+// Scale and byte of one element of a q8_0 part: [padded / 32] groups of kPageTokens.
+std::byte* scale_at(std::byte* part, int token, int dim) { return part + (dim / 32 * kPageTokens + token) * 2; }
+std::byte* key_byte(std::byte* part, int padded, int token, int dim) {
+  const int block = token / kKeyBlock, lane = token % kKeyBlock;
+  return part + padded / 32 * kPageTokens * 2 + ((block * padded / 4 + dim / 4) * kKeyBlock + lane) * 4 + dim % 4;
+}
+std::byte* value_byte(std::byte* part, int padded, int token, int dim) {
+  return part + padded / 32 * kPageTokens * 2 + ((dim / 32 * kKeyBlock + token % kKeyBlock) * 32 + dim % 32) * 4 + token / kKeyBlock;
+}
 
-void store_k(const StoreRow& row, std::byte* block) {
-  const int lane = row.token % kKeyBlock;
+void store_k(const StoreRow& row, std::byte* part) {
   if (row.type != KvType::q8_0) {
-    const int bytes = element_bytes(row.type);
-    for (int i = 0; i < row.head_dim; ++i) put(block + zu((i * kKeyBlock + lane) * bytes), row.type, row.values[i]);
+    const int bytes = element_bytes(row.type), block = row.token / kKeyBlock, lane = row.token % kKeyBlock;
+    for (int i = 0; i < row.head_dim; ++i) put(part + zu(((block * row.head_dim + i) * kKeyBlock + lane) * bytes), row.type, row.values[i]);
     return;
   }
-  for (int g = 0; g * 32 < row.head_dim; ++g) {
-    const Quant32 quant = quantise32(row.values + g * 32, std::min(32, row.head_dim - g * 32));
-    std::byte* group = block + g * kGroupBytes;
-    std::memcpy(group + lane * 2, &quant.d, 2);
-    for (int i = 0; i < 32; ++i) group[kKeyBlock * 2 + (i / 4 * kKeyBlock + lane) * 4 + i % 4] = static_cast<std::byte>(quant.q[i] + 128);
+  const int padded = round_up(row.head_dim, 32);
+  for (int d = 0; d < row.head_dim; d += 32) {
+    const Quant32 quant = quantise32(row.values + d, std::min(32, row.head_dim - d));
+    std::memcpy(scale_at(part, row.token, d), &quant.d, 2);
+    for (int i = 0; i < 32; ++i) *key_byte(part, padded, row.token, d + i) = static_cast<std::byte>(quant.q[i] + 128);
   }
 }
 
-float key_value(const std::byte* block, const AttentionTile& t, int dim, int lane) {
+float key_value(std::byte* part, const AttentionTile& t, const KvPage& layout, int token, int dim) {
   if (t.kv.k_type != KvType::q8_0) {
-    return get(block + zu((dim * kKeyBlock + lane) * element_bytes(t.kv.k_type)), t.kv.k_type);
+    return get(part + layout.k_block(token) + zu((dim * kKeyBlock + token % kKeyBlock) * element_bytes(t.kv.k_type)), t.kv.k_type);
   }
-  const std::byte* group = block + dim / 32 * kGroupBytes;
-  const int i = dim % 32, q = std::to_integer<int>(group[kKeyBlock * 2 + (i / 4 * kKeyBlock + lane) * 4 + i % 4]) - 128;
-  return get(group + lane * 2, KvType::f16) * static_cast<float>(q);
+  const int q = std::to_integer<int>(*key_byte(part, layout.k_dim, token, dim)) - 128;
+  return get(scale_at(part, token, dim), KvType::f16) * static_cast<float>(q);
 }
 
 void store_v(const StoreRow& row, std::byte* part, int padded) {
@@ -209,19 +215,16 @@ void store_v(const StoreRow& row, std::byte* part, int padded) {
     for (int i = 0; i < row.head_dim; ++i) put(part + zu((row.token * padded + i) * bytes), row.type, row.values[i]);
     return;
   }
-  const int groups = padded / 32;
-  for (int g = 0; g < groups; ++g) {
-    const Quant32 quant = quantise32(row.values + g * 32, std::min(32, row.head_dim - g * 32));
-    std::memcpy(part + zu(row.token * groups + g) * 2, &quant.d, 2);
-    std::memcpy(part + zu(kPageTokens * groups) * 2 + zu(row.token * padded + g * 32), quant.q, 32);
+  for (int d = 0; d < row.head_dim; d += 32) {
+    const Quant32 quant = quantise32(row.values + d, std::min(32, row.head_dim - d));
+    std::memcpy(scale_at(part, row.token, d), &quant.d, 2);
+    for (int i = 0; i < 32; ++i) *value_byte(part, padded, row.token, d + i) = static_cast<std::byte>(quant.q[i]);
   }
 }
 
-float value_of(const std::byte* part, KvType type, int padded, int token, int dim) {
+float value_of(std::byte* part, KvType type, int padded, int token, int dim) {
   if (type != KvType::q8_0) return get(part + zu((token * padded + dim) * element_bytes(type)), type);
-  const int groups = padded / 32;
-  const std::byte q = part[zu(kPageTokens * groups) * 2 + zu(token * padded + dim)];
-  return get(part + zu(token * groups + dim / 32) * 2, KvType::f16) * static_cast<float>(std::to_integer<std::int8_t>(q));
+  return get(scale_at(part, token, dim), KvType::f16) * static_cast<float>(std::to_integer<std::int8_t>(*value_byte(part, padded, token, dim)));
 }
 
 // Keys of 8 bits are multiplied with a query of 8 bits.
@@ -245,16 +248,16 @@ void attend_one(const AttentionTile& t, int m, const KvPage& layout) {
   t.sum[m] = 0;
   for (int key = begin; key < end; ++key) {
     const int token = key % kPageTokens;
-    const std::byte* block = t.pages[key / kPageTokens] + t.layer_offset + layout.k_block(t.kv_head, token);
+    std::byte* part = t.pages[key / kPageTokens] + t.layer_offset + layout.k_part(t.kv_head);
     float score = 0;
-    for (int i = 0; i < t.kv.head_dim_k; ++i) score += q[zu(i)] * key_value(block, t, i, token % kKeyBlock);
+    for (int i = 0; i < t.kv.head_dim_k; ++i) score += q[zu(i)] * key_value(part, t, layout, token, i);
     if (t.softcap > 0) score = t.softcap * tanh_f(score / t.softcap);
     scores[key - begin] = score;
     t.max[m] = std::max(t.max[m], score);
   }
   for (int key = begin; key < end; ++key) {
     const float p = exp_f(scores[key - begin] - t.max[m]);
-    const std::byte* part = t.pages[key / kPageTokens] + t.layer_offset + layout.v_part(t.kv_head);
+    std::byte* part = t.pages[key / kPageTokens] + t.layer_offset + layout.v_part(t.kv_head);
     t.sum[m] += p;
     for (int i = 0; i < t.kv.head_dim_v; ++i) out[i] += p * value_of(part, t.kv.v_type, layout.v_dim, key % kPageTokens, i);
   }
@@ -301,7 +304,7 @@ double multiply_work(int rounds) {
 const Kernels& scalar_kernels() {
   static const Kernels table = [] {
     Kernels k;
-    k.variant = "scalar.1";
+    k.variant = "scalar.2";
     k.label = "scalar";
     k.norm = norm;
     k.quantise = quantise;

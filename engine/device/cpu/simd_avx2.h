@@ -24,6 +24,7 @@ constexpr int kTilesAtOnce = 1, kColumns = 3;
 constexpr int kFloatRows = 2, kFloatColumns = 3;  // for float weights
 constexpr int kChains = 4;
 constexpr int kValueQueries = 3, kValueVectors = 2;
+constexpr int kByteQueries = 2, kByteVectors = 1;  // the same over bytes, two sums each
 
 TG_INLINE VF vset(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
 TG_INLINE VF vload(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
@@ -185,6 +186,8 @@ TG_INLINE VI bytes_where_bit(VI bits, int quad) {
   const __m256i a = _mm256_and_si256(_mm256_shuffle_epi8(bits.a, from), pick), b = _mm256_and_si256(_mm256_shuffle_epi8(bits.b, from), pick);
   return {_mm256_cmpeq_epi8(a, pick), _mm256_cmpeq_epi8(b, pick)};
 }
+// A sum that stays in its register: GCC copies loop-carried sums of dot products to and fro.
+TG_INLINE void hold(VI& x) { asm("" : "+x"(x.a), "+x"(x.b)); }
 // Adds VALUE to byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
 TG_INLINE VI add_where_bit(VI q, VI bits, int quad, int value) { return iadd8(q, iand(bytes_where_bit(bits, quad), iset8(value))); }
 // table[i] for bytes 0 <= i < 16.

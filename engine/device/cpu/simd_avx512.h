@@ -25,6 +25,7 @@ constexpr int kColumns = 6;       // by so many columns: 12 integer and 12 float
 constexpr int kFloatRows = 4, kFloatColumns = 6;  // the same for float weights: 24 sums
 constexpr int kChains = 12;       // scores computed side by side
 constexpr int kValueQueries = 6, kValueVectors = 4;  // a tile of weighted values: 24 sums
+constexpr int kByteQueries = 6, kByteVectors = 2;  // the same over bytes, two sums each
 
 TG_INLINE VF vset(float x) { return _mm512_set1_ps(x); }
 TG_INLINE VF vload(const float* p) { return _mm512_loadu_ps(p); }
@@ -110,6 +111,8 @@ TG_INLINE VI dot(VI acc, VI u8, VI s8) { return _mm512_dpbusd_epi32(acc, u8, s8)
 // The same for weights that need all 8 bits, stored with an offset of 128, which `wide_start` takes back.
 TG_INLINE VI wide_start(int sum) { return iset(sum * -128); }
 TG_INLINE VI wide_dot(VI acc, VI u8, VI s8) { return _mm512_dpbusd_epi32(acc, u8, s8); }
+// A sum that stays in its register: GCC copies loop-carried sums of dot products to and fro.
+TG_INLINE void hold(VI& x) { asm("" : "+v"(x)); }
 // Adds VALUE to byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
 TG_INLINE VI add_where_bit(VI q, VI bits, int quad, int value) {
   const __m512i from = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);

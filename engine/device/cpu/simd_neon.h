@@ -26,6 +26,7 @@ constexpr int kTilesAtOnce = 1, kColumns = 3;
 constexpr int kFloatRows = 2, kFloatColumns = 3;  // for float weights: 24 sums
 constexpr int kChains = 4;
 constexpr int kValueQueries = 4, kValueVectors = 1;
+constexpr int kByteQueries = 2, kByteVectors = 1;  // the same over bytes, two sums each
 
 // A function of one register applied to all four, written out: a loop over v[i] keeps GCC from seeing registers until late and takes
 // minutes to compile.
@@ -177,6 +178,7 @@ TG_INLINE VI dot(VI acc, VI u8, VI s8) { return TG_THREE(dot4, acc, u8, s8); }
 TG_INLINE VI wide_start(int) { return iset(0); }
 TG_INLINE VI wide_dot(VI acc, VI u8, VI s8) { return dot(acc, ixor(u8, iset8(-128)), s8); }
 
+TG_INLINE void hold(VI&) {}  // sums of dot products are not copied here, as they are on x86
 // Adds VALUE to byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
 TG_INLINE I4 add_where4(I4 q, I4 bits, uint8x16_t from, uint8x16_t pick, uint8x16_t add) {
   return from_u8(vaddq_u8(as_u8(q), vandq_u8(vtstq_u8(vqtbl1q_u8(as_u8(bits), from), pick), add)));

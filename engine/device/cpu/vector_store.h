@@ -30,21 +30,23 @@ TG_INLINE void quantise_kv(const float* x, int n, std::byte* scale, std::int8_t*
 }
 
 template <KvType T>
-void store_key(const float* x, int head_dim, int lane, std::byte* block) {
+void store_key(const float* x, int head_dim, int token, std::byte* part) {
   constexpr int kBytes = element_bytes(T);
+  std::byte* lane = part + (token / kKeyBlock * head_dim * kKeyBlock + token % kKeyBlock) * kBytes;
   for_lanes(head_dim, [&](int i, int count) {
     alignas(64) std::byte row[16 * kBytes];
     store_kv<T>(row, load_part(x + i, count));
-    std::byte* to = block + (i * kKeyBlock + lane) * kBytes;
+    std::byte* to = lane + i * kKeyBlock * kBytes;
     for (int d = 0; d < count; ++d, to += kKeyBlock * kBytes) __builtin_memcpy(to, row + d * kBytes, kBytes);
   });
 }
 
-void store_key_bytes(const float* x, int head_dim, int lane, std::byte* block) {
-  for (int d = 0; d < head_dim; d += 32, block += kKeyBlock * 34) {
+void store_key_bytes(const float* x, int head_dim, int token, std::byte* part) {
+  const int groups = round_up(head_dim, 32) / 32;
+  std::byte* to = part + groups * kPageTokens * 2 + token / kKeyBlock * groups * kKeyBlock * 32 + token % kKeyBlock * 4;
+  for (int d = 0; d < head_dim; d += 32) {
     std::int8_t q[32];
-    quantise_kv(x + d, head_dim - d, block + lane * 2, q);
-    std::byte* to = block + kKeyBlock * 2 + lane * 4;
+    quantise_kv(x + d, head_dim - d, part + (d / 32 * kPageTokens + token) * 2, q);
     for (int i = 0; i < 32; i += 4, to += kKeyBlock * 4) {
       std::uint32_t four;
       __builtin_memcpy(&four, q + i, 4);
@@ -54,13 +56,12 @@ void store_key_bytes(const float* x, int head_dim, int lane, std::byte* block) {
   }
 }
 
-void store_key_row(const StoreRow& row, std::byte* block) {
-  const int lane = row.token % kKeyBlock;
+void store_key_row(const StoreRow& row, std::byte* part) {
   switch (row.type) {
-    case KvType::f32: return store_key<KvType::f32>(row.values, row.head_dim, lane, block);
-    case KvType::f16: return store_key<KvType::f16>(row.values, row.head_dim, lane, block);
-    case KvType::bf16: return store_key<KvType::bf16>(row.values, row.head_dim, lane, block);
-    case KvType::q8_0: return store_key_bytes(row.values, row.head_dim, lane, block);
+    case KvType::f32: return store_key<KvType::f32>(row.values, row.head_dim, row.token, part);
+    case KvType::f16: return store_key<KvType::f16>(row.values, row.head_dim, row.token, part);
+    case KvType::bf16: return store_key<KvType::bf16>(row.values, row.head_dim, row.token, part);
+    case KvType::q8_0: return store_key_bytes(row.values, row.head_dim, row.token, part);
   }
 }
 
@@ -77,10 +78,13 @@ void store_value_row(const StoreRow& row, std::byte* part, int padded) {
     case KvType::bf16: return store_value<KvType::bf16>(row, part, padded);
     case KvType::q8_0: break;
   }
-  const int groups = padded / 32;
-  std::byte* scales = part + row.token * groups * 2;
-  auto* q = reinterpret_cast<std::int8_t*>(part + kPageTokens * groups * 2 + row.token * padded);
-  for (int d = 0; d < row.head_dim; d += 32) quantise_kv(row.values + d, row.head_dim - d, scales + d / 32 * 2, q + d);
+  const int lane = row.token % kKeyBlock, place = row.token / kKeyBlock;  // byte `place` of the four of a lane
+  std::byte* q = part + padded / 32 * kPageTokens * 2 + lane * 128 + place;
+  for (int d = 0; d < row.head_dim; d += 32, q += kPageTokens * 32) {
+    std::int8_t group[32];
+    quantise_kv(row.values + d, row.head_dim - d, part + (d / 32 * kPageTokens + row.token) * 2, group);
+    for (int i = 0; i < 32; ++i) q[i * 4] = static_cast<std::byte>(group[i]);
+  }
 }
 
 }  // namespace
