@@ -25,11 +25,13 @@ struct AppCommand {
 
 int chat(const QStringList& arguments) { return chat_command(QStringLiteral("chat"), arguments); }
 int cache(const QStringList& arguments) { return chat_command(QStringLiteral("cache"), arguments); }
+int explain_turn(const QStringList& arguments) { return chat_command(QStringLiteral("explain"), arguments); }
 
 const AppCommand kCommands[] = {
     {"generate", "One answer to a prompt, with all its figures", generate_command},
     {"chat", "send list show export import rename delete fork search", chat},
     {"cache", "list keep evict pin unpin budget clear", cache},
+    {"explain", "One turn as arithmetic: what bound it, what would change it", explain_turn},
     {"replay", "Run a scenario of turns", replay_command},
     {"price", "Usage to buckets and exact cost", price_command},
     {"layout", "Simulate hosted cache rules", layout_command},

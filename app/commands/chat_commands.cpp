@@ -7,6 +7,7 @@
 
 #include "app/commands/cache_commands.h"
 #include "app/commands/chat_transfer.h"
+#include "app/commands/explain_command.h"
 #include "app/commands/options.h"
 #include "app/commands/profile_command.h"
 #include "app/commands/turn_driver.h"
@@ -250,6 +251,7 @@ void run_profile_command(ApplicationImpl& app, const QStringList& args, const Co
   const ProfileCommand c(args, output);
   if (!c.refusal().isEmpty()) return c.fail(c.refusal(), 2);
   if (args.value(0) == QLatin1String("cache")) return cache_command(app, c);
+  if (args.value(0) == QLatin1String("explain")) return explain_command(app, c);
   chat(app, c);
 }
 

@@ -1,4 +1,4 @@
-// `chat …` and `cache …`: the commands that work on the profile of an open application. They run in turnglass-cli, or in the window that holds the
+// `chat …`, `cache …` and `explain …`: the commands that work on the profile of an open application. They run in turnglass-cli, or in the window that holds the
 // profile when turnglass-cli hands them over; either way without blocking.
 // Thread: the application's.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace tg {
 
-// ARGS: "chat" or "cache", then the rest of the command line. OUTPUT.exit is called once.
+// ARGS: "chat", "cache" or "explain", then the rest of the command line. OUTPUT.exit is called once.
 void run_profile_command(ApplicationImpl& app, const QStringList& args, const CommandOutput& output);
 QString profile_of(const QStringList& args);   // value of --profile, or empty
 

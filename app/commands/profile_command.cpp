@@ -8,7 +8,7 @@ namespace tg {
 std::shared_ptr<QCommandLineParser> profile_command_parser() {
   auto parser = std::make_shared<QCommandLineParser>();
   const auto tr = [](const char* text) { return QCoreApplication::translate("Chats", text); };
-  parser->setApplicationDescription(tr("chat send|list|show|export|import|rename|delete|fork|search\ncache list|keep|evict|pin|unpin|budget|clear"));
+  parser->setApplicationDescription(tr("chat send|list|show|export|import|rename|delete|fork|search\ncache list|keep|evict|pin|unpin|budget|clear\nexplain --turn ID"));
   parser->addPositionalArgument(QStringLiteral("VERB"), tr("What to do"));
   const QString name = QStringLiteral("NAME"), text = QStringLiteral("TEXT"), file = QStringLiteral("FILE"), bytes = QStringLiteral("BYTES");
   parser->addOption({QStringLiteral("chat"), tr("Title or id of the chat"), name});
@@ -22,6 +22,7 @@ std::shared_ptr<QCommandLineParser> profile_command_parser() {
   parser->addOption({QStringLiteral("on-close"), tr("Keep the chat's cache on disk when the program closes: by-size, always or never"), QStringLiteral("WHEN")});
   parser->addOption({QStringLiteral("keep-max"), tr("Largest cache that is kept by size"), QStringLiteral("BYTES")});
   parser->addOption({QStringLiteral("idle"), tr("A cache unused for so long leaves memory; 0: never"), QStringLiteral("MINUTES")});
+  parser->addOption({QStringLiteral("turn"), tr("message_id of the turn to explain"), QStringLiteral("ID")});
   parser->addOption({QStringLiteral("tier"), tr("gpu, ram or disk"), QStringLiteral("TIER")});
   parser->addOption({QStringLiteral("gpu"), tr("Budget"), bytes});
   parser->addOption({QStringLiteral("ram"), tr("Budget"), bytes});
@@ -35,7 +36,7 @@ std::shared_ptr<QCommandLineParser> profile_command_parser() {
 ProfileCommand::ProfileCommand(const QStringList& args, CommandOutput output) : parser_(profile_command_parser()), output_(std::move(output)) {
   if (!parser_->parse(args)) refusal_ = parser_->errorText() + QLatin1Char('.');
   words_ = parser_->positionalArguments();
-  if (words_.isEmpty() && refusal_.isEmpty()) refusal_ = QCoreApplication::translate("Chats", "Say what to do: %1 --help lists it.").arg(args.value(0));
+  if (words_.isEmpty() && args.value(0) != QLatin1String("explain") && refusal_.isEmpty()) refusal_ = QCoreApplication::translate("Chats", "Say what to do: %1 --help lists it.").arg(args.value(0));
 }
 
 void ProfileCommand::fail(const QString& sentence, int code) const {

@@ -1,4 +1,4 @@
-// The parsed words of one `chat …` or `cache …` command and where its answer goes. Thread: the application's. A value; copies share the parser.
+// The parsed words of one `chat …`, `cache …` or `explain …` command and where its answer goes. Thread: the application's. A value; copies share the parser.
 #pragma once
 #include <QCommandLineParser>
 #include <memory>
