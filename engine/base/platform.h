@@ -17,8 +17,10 @@ class MappedFile {
   // PATH is UTF-8. Refuses what is no regular file.
   static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
   virtual std::span<const std::byte> bytes() const = 0;
-  // The pages that lie wholly inside PART may be dropped from memory; they are read again on access.
-  virtual void release(std::span<const std::byte> part) const = 0;
+  // Copies PART of the view to TO without mapping its pages; false: the file has become shorter or cannot be read any more.
+  virtual bool read(std::span<const std::byte> part, std::byte* to) const = 0;
+  // True where the start of PART is held by the system, so that reading it needs no disk.
+  virtual bool in_memory(std::span<const std::byte> part) const = 0;
 };
 
 // A file that grows beyond the limit the user has set then fails to be written, as on a full disk, instead of ending the program. Called

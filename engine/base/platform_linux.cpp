@@ -1,12 +1,14 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "engine/base/platform.h"
 #include "engine/base/text.h"
@@ -14,9 +16,20 @@
 namespace tg {
 namespace {
 
+struct Descriptor {
+  int fd = -1;
+  explicit Descriptor(int value) : fd(value) {}
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+};
+
 class PosixMapping final : public MappedFile {
  public:
-  PosixMapping(void* address, std::size_t size) : address_(address), size_(size) {}
+  PosixMapping(Descriptor file, void* address, std::size_t size) : file_(std::move(file)), address_(address), size_(size) {}
   ~PosixMapping() override {
     if (size_ > 0) munmap(address_, size_);
   }
@@ -25,31 +38,28 @@ class PosixMapping final : public MappedFile {
 
   std::span<const std::byte> bytes() const override { return {static_cast<const std::byte*>(address_), size_}; }
 
-  void release(std::span<const std::byte> part) const override {
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto base = reinterpret_cast<std::uintptr_t>(address_);
-    const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
-    const auto end = begin + part.size();
-    if (size_ == 0 || begin < base || end > base + size_) return;
-    const std::uintptr_t first = (begin + page - 1) / page * page;
-    const std::uintptr_t last = end / page * page;
-    if (first < last) madvise(static_cast<char*>(address_) + (first - base), last - first, MADV_DONTNEED);
+  bool read(std::span<const std::byte> part, std::byte* to) const override {
+    std::size_t done = 0;
+    while (done < part.size()) {
+      const ssize_t n = pread(file_.fd, to + done, part.size() - done, offset(part) + static_cast<off_t>(done));
+      if (n <= 0 && (n == 0 || errno != EINTR)) return false;
+      if (n > 0) done += static_cast<std::size_t>(n);
+    }
+    return true;
+  }
+
+  bool in_memory(std::span<const std::byte> part) const override {
+    char byte = 0;
+    iovec to{&byte, 1};
+    return part.empty() || preadv2(file_.fd, &to, 1, offset(part), RWF_NOWAIT) == 1;
   }
 
  private:
+  off_t offset(std::span<const std::byte> part) const { return static_cast<off_t>(part.data() - static_cast<const std::byte*>(address_)); }
+
+  Descriptor file_;
   void* address_;
   std::size_t size_;
-};
-
-// Closes the descriptor when the scope ends; the mapping stays.
-struct Descriptor {
-  int fd = -1;
-  explicit Descriptor(int value) : fd(value) {}
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
 };
 
 Error io_error(const std::string& path, int code) {
@@ -63,7 +73,7 @@ Error io_error(const std::string& path, int code) {
 
 Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   // O_NONBLOCK: opening a pipe must not wait for a writer.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.fd < 0) return io_error(path, errno);
   struct stat info {};
   if (fstat(file.fd, &info) != 0) return io_error(path, errno);
@@ -71,10 +81,10 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
     return make_error(ErrorCode::io, "\"" + printable(path, 120) + "\" is not a file.");
   }
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (size == 0) return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(nullptr, 0));
+  if (size == 0) return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(std::move(file), nullptr, 0));
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (address == MAP_FAILED) return io_error(path, errno);
-  return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(address, size));
+  return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(std::move(file), address, size));
 }
 
 void make_file_size_limit_a_write_error() { std::signal(SIGXFSZ, SIG_IGN); }

@@ -38,12 +38,15 @@ class Weight {
 };
 
 // A matrix of the file on its way to the device. `release`, where set, may be called once the file's bytes are no longer needed.
+// `read`, where set, copies bytes of `data` at any later time, from any thread, without mapping them: the device may then leave the rows
+// in the file until settle(). It returns false when the file cannot be read any more.
 struct WeightSource {
   std::string name;
   Format format{};
   int rows = 0, cols = 0, experts = 1;
   std::span<const std::byte> data;
   std::function<void()> release;
+  std::function<bool(std::size_t offset, std::span<std::byte> to)> read;
   float scale = 1.0F;           // factor of the whole tensor (NVFP4 files carry one)
   bool row_lookup = false;      // also used as an embedding table
 };
@@ -217,6 +220,8 @@ class Device {
   virtual Mat matrix(std::shared_ptr<std::byte>& storage, int rows, int cols) = 0;  // (re)allocates storage when too small
 
   virtual Result<std::unique_ptr<Weight>> upload(const WeightSource& source) = 0;
+  // What upload left for later: brings about BYTES more of WEIGHT into the form that is read fastest. The bytes done; 0: nothing is left.
+  virtual std::size_t settle(Weight& weight, std::size_t bytes) = 0;
   virtual std::unique_ptr<Activations> activations(int max_rows, int max_cols) = 0;
   virtual std::size_t kv_layer_bytes(const KvLayerShape& shape) const = 0;  // of one layer in one page
 

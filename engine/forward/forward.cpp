@@ -61,6 +61,7 @@ Walk::Walk(ModelDescription description, std::shared_ptr<Device> device, ModelWe
       device_(std::move(device)),
       file_(std::move(file)),
       weights_(std::move(weights)),
+      settler_(weights_, *device_),
       plan_(std::move(plan)),
       max_rows_(max_rows) {
   const int cols = activation_cols(description_);
@@ -84,6 +85,9 @@ Status Walk::run(std::span<const SequenceStep> steps, float* logits, const Cance
   }
   steps_ = steps;
   counters_ = &counters;
+  // Not before the first step, which somebody waits for; then soon, for a step that reads the file takes several times as long.
+  settler_.work(2 * last_step_, cancel);
+  const auto start = std::chrono::steady_clock::now();
   device_->set_cancel(&cancel.flag());
   embed();
   for (int i = 0; i < description_.n_layers && !cancel.cancelled(); ++i) {
@@ -94,8 +98,12 @@ Status Walk::run(std::span<const SequenceStep> steps, float* logits, const Cance
     output_logits(logits);
   }
   device_->set_cancel(nullptr);
+  last_step_ = std::chrono::steady_clock::now() - start;
   if (cancel.cancelled()) {
     return make_error(ErrorCode::cancelled, "The step was cancelled.");
+  }
+  if (weights_.unreadable->load()) {
+    return make_error(ErrorCode::io, "The model's file can no longer be read.");
   }
   return Ok{};
 }

@@ -56,6 +56,8 @@ class Forward {
   // are none. Cancelled mid-step: ErrorCode::cancelled, and
   // the KV of this step's positions is undefined (the caller does not publish it; recurrent state must be restored from before).
   virtual Status run(std::span<const SequenceStep> steps, float* logits, const CancelToken& cancel, StepCounters& counters) = 0;
+  // Weights are left in the file until steps have been made: does all of that work now. Not while a step runs.
+  virtual void settle(const CancelToken&) {}
   virtual std::uint64_t weights_bytes() const = 0;
   virtual double bytes_per_token() const = 0;   // weights read for one decode step
   virtual double ops_per_token() const = 0;     // multiply-adds x 2 of the matrices for one token, LM head included

@@ -20,6 +20,7 @@ class Walk final : public Forward {
   const KvLayout& kv_layout() const override { return plan_.layout; }
   int max_rows() const override { return max_rows_; }
   Status run(std::span<const SequenceStep> steps, float* logits, const CancelToken& cancel, StepCounters& counters) override;
+  void settle(const CancelToken& cancel) override { settler_.work(std::chrono::hours(1), cancel); }
   std::uint64_t weights_bytes() const override { return weights_.bytes; }
   double bytes_per_token() const override { return bytes_per_token_; }
   double ops_per_token() const override { return ops_per_token_; }
@@ -82,6 +83,8 @@ class Walk final : public Forward {
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<const GgufFile> file_;   // a device may keep reading the mapping
   const ModelWeights weights_;
+  Settler settler_;
+  std::chrono::steady_clock::duration last_step_{};
   const KvPlan plan_;
   const int max_rows_;
   double bytes_per_token_ = 0, ops_per_token_ = 0;

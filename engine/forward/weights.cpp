@@ -199,18 +199,34 @@ class Uploader {
       return nullptr;
     }
     source.row_lookup = row_lookup;
-    const std::size_t bytes = source.data.size();
+    bring(source.data);
+    if (error_) {
+      return nullptr;
+    }
     Result<std::unique_ptr<Weight>> weight = device_.upload(source);
     if (!weight) {
       error_ = weight.error();
       return nullptr;
     }
-    weights_.bytes += bytes;
-    done_ += bytes;
-    if (progress_) {
-      progress_(done_, std::max(done_, total_));
-    }
+    weights_.bytes += source.data.size();
     return weights_.matrices.emplace(key_of(ref), std::move(*weight)).first->second.get();
+  }
+
+  // From the disk into the system's memory: what takes long when a model is loaded.
+  void bring(std::span<const std::byte> data) {
+    constexpr std::size_t kStep = std::size_t{8} << 20;
+    for (std::size_t at = 0; at < data.size(); at += kStep) {
+      if (cancel_.cancelled()) {
+        error_ = make_error(ErrorCode::cancelled, "Loading was cancelled.");
+        return;
+      }
+      const std::span<const std::byte> part = data.subspan(at, std::min(kStep, data.size() - at));
+      file_->bring(part);
+      done_ += part.size();
+      if (progress_) {
+        progress_(done_, std::max(done_, total_));
+      }
+    }
   }
 
   WeightSource source_of(const MatrixRef& ref) {
@@ -223,10 +239,16 @@ class Uploader {
       error_ = make_error(ErrorCode::bad_file, "The file holds no data for " + ref.name + ".");
       return {};
     }
-    WeightSource source{ref.name, tensor->format, ref.rows, ref.cols, ref.experts, {}, {}, ref.scale, false};
+    WeightSource source{ref.name, tensor->format, ref.rows, ref.cols, ref.experts, {}, {}, {}, ref.scale, false};
     if (run == step) {
       source.data = tensor->data.subspan(first * bytes, n_rows * bytes);
-      source.release = [file = file_, data = source.data] { file->release(data); };
+      source.read = [file = file_, data = source.data, unreadable = weights_.unreadable](std::size_t offset, std::span<std::byte> to) {
+        if (file->read(data.subspan(offset, to.size()), to.data())) {
+          return true;
+        }
+        unreadable->store(true);
+        return false;
+      };
       return source;
     }
     auto rows = std::make_shared<std::vector<std::byte>>(n_rows * bytes);
@@ -250,6 +272,25 @@ class Uploader {
 };
 
 }  // namespace
+
+Settler::Settler(const ModelWeights& weights, Device& device) : device_(device) {
+  for (const auto& [key, weight] : weights.matrices) {
+    const bool is_table = weight.get() == weights.per_layer_table || (weight.get() == weights.token_embedding && weight.get() != weights.output);
+    if (!is_table) {  // of a table single rows are read, which the file gives as fast
+      left_.push_back(weight.get());
+    }
+  }
+}
+
+void Settler::work(std::chrono::nanoseconds budget, const CancelToken& cancel) {
+  constexpr std::size_t kStep = std::size_t{4} << 20;  // between looks at the clock
+  const auto end = std::chrono::steady_clock::now() + budget;
+  while (!left_.empty() && !cancel.cancelled() && std::chrono::steady_clock::now() < end) {
+    if (device_.settle(*left_.back(), kStep) == 0) {
+      left_.pop_back();
+    }
+  }
+}
 
 Result<ModelWeights> upload_weights(const std::shared_ptr<const GgufFile>& file, const ModelDescription& description, Device& device,
                                     const LoadProgress& progress, const CancelToken& cancel) {

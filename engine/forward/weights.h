@@ -1,5 +1,7 @@
 // A model's weights on a device: what the description names, uploaded once. Null pointers stand for parts the model does not have.
 #pragma once
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,11 +72,26 @@ struct ModelWeights {
   OptionalNorm output_norm, per_layer_norm;
   std::vector<LayerWeights> layers;
   std::uint64_t bytes = 0;                                       // of all weights on the device
+  // Set when weights that were left in the file cannot be read any more: what was computed since is worth nothing.
+  std::shared_ptr<std::atomic<bool>> unreadable = std::make_shared<std::atomic<bool>>(false);
 
   // Keeps what the pointers above point to.
   std::map<std::string, std::unique_ptr<Weight>> matrices;       // by reference into the file
   std::map<std::string, std::shared_ptr<std::byte>> vectors;
   std::vector<std::shared_ptr<std::vector<std::byte>>> gathered;  // rows picked from the file for the device
+};
+
+// Moves weights that upload left in the file into the device's own layout, a little at a time between steps.
+// Thread: the one that drives the device. DEVICE and the weights outlive it.
+class Settler {
+ public:
+  Settler(const ModelWeights& weights, Device& device);
+  // Works for about BUDGET; a zero budget does nothing.
+  void work(std::chrono::nanoseconds budget, const CancelToken& cancel);
+
+ private:
+  Device& device_;
+  std::vector<Weight*> left_;
 };
 
 using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;

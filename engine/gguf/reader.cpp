@@ -2,7 +2,10 @@
 
 #include <xxhash.h>
 
+#include <array>
 #include <cstdio>
+#include <cstring>
+#include <functional>
 #include <unordered_map>
 
 #include "engine/base/platform.h"
@@ -18,6 +21,7 @@ Error refuse(std::string sentence) {
 }
 
 constexpr std::size_t kSampleBytes = 256;
+constexpr std::size_t kBringStep = std::size_t{1} << 20;
 
 class ParsedFile final : public GgufFile {
  public:
@@ -78,17 +82,42 @@ class ParsedFile final : public GgufFile {
     return text;
   }
 
-  void release(std::span<const std::byte> data) const override {
-    for (const auto& mapping : mappings_) mapping->release(data);
+  bool read(std::span<const std::byte> data, std::byte* to) const override {
+    if (const MappedFile* mapping = mapping_of(data)) return mapping->read(data, to);
+    std::memcpy(to, data.data(), data.size());
+    return true;
+  }
+
+  // Probes are cheap; what is not there is read in large steps, which the system need not guess.
+  void bring(std::span<const std::byte> data) const override {
+    const MappedFile* mapping = mapping_of(data);
+    if (mapping == nullptr) return;
+    std::vector<std::byte> buffer;
+    for (std::size_t at = 0; at < data.size(); at += kBringStep) {
+      const auto part = data.subspan(at, std::min(kBringStep, data.size() - at));
+      if (mapping->in_memory(part) && mapping->in_memory(part.last(1))) continue;
+      buffer.resize(kBringStep);
+      mapping->read(part, buffer.data());
+    }
   }
 
  private:
-  // Start, middle and end of every tensor: cheap, and another fine-tune of the same base differs there.
-  static void hash_samples(XXH3_state_t* state, std::span<const std::byte> data) {
+  // Null: the bytes were in memory from the beginning.
+  const MappedFile* mapping_of(std::span<const std::byte> data) const {
+    for (const auto& mapping : mappings_) {
+      const std::span<const std::byte> all = mapping->bytes();
+      if (std::less_equal<>{}(all.data(), data.data()) && std::less_equal<>{}(data.data() + data.size(), all.data() + all.size())) return mapping.get();
+    }
+    return nullptr;
+  }
+  // Start, middle and end of every tensor: cheap, and another fine-tune of the same base differs there. Read, not mapped: a sample would
+  // bring 64 KiB into the process.
+  void hash_samples(XXH3_state_t* state, std::span<const std::byte> data) const {
+    std::array<std::byte, kSampleBytes> sample{};
     const std::size_t n = std::min(kSampleBytes, data.size());
-    XXH3_128bits_update(state, data.data(), n);
-    XXH3_128bits_update(state, data.data() + (data.size() - n) / 2, n);
-    XXH3_128bits_update(state, data.data() + (data.size() - n), n);
+    for (const std::size_t at : {std::size_t{0}, (data.size() - n) / 2, data.size() - n}) {
+      if (read(data.subspan(at, n), sample.data())) XXH3_128bits_update(state, sample.data(), n);
+    }
   }
 
   std::string path_;

@@ -57,8 +57,10 @@ class GgufFile {
   virtual const std::string& path() const = 0;
   // Cheap identity of the content: hash over header, sizes and samples of the data; the same for equal files, whatever their name.
   virtual std::string fingerprint() const = 0;
-  // Tells the system that the pages of DATA are no longer needed (after repacking); reading them again is allowed and slow.
-  virtual void release(std::span<const std::byte> data) const = 0;
+  // Copies DATA, a part of a tensor, to TO without mapping its pages; false: the file cannot be read any more.
+  virtual bool read(std::span<const std::byte> data, std::byte* to) const = 0;
+  // Waits until the system holds DATA in memory, as far as it has room.
+  virtual void bring(std::span<const std::byte> data) const = 0;
 
   // Typed access. An absent key gives nullopt; an integer of any width is accepted where an integer is asked for.
   std::optional<std::int64_t> integer(std::string_view key) const;

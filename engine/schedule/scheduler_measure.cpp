@@ -41,6 +41,7 @@ void Scheduler::measure_reading(ModelRuntime& runtime, std::unique_lock<std::mut
   step_cancel_ = cancel;
   step_turns_.clear();
   lock.unlock();
+  runtime.forward->settle(cancel);
   std::vector<TokenId> ids;
   for (int i = 0; i < 2 * kFirstRows + kSecondRows; ++i) ids.push_back(i % runtime.info->description.vocab);
   CacheRequest request;

@@ -144,6 +144,7 @@ void print_row(const Json& r) {
 }
 
 Result<Json> run_tests(const BenchOptions& o, ModelRuntime& runtime, const DeviceLimits& limits) {
+  runtime.forward->settle(interrupt_token());
   Json results = Json::array();
   const int chunk = std::min(o.common.chunk > 0 ? o.common.chunk : kDefaultChunk, runtime.forward->max_rows());
   const auto add = [&](Json row) {

@@ -1,5 +1,6 @@
 #include "engine/device/cpu/cpu_device.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -9,7 +10,6 @@
 #endif
 
 #include "engine/device/cpu/processor.h"
-#include "engine/device/cpu/weight_tiles.h"
 
 namespace tg::cpu {
 
@@ -26,13 +26,16 @@ std::shared_ptr<std::byte> allocate_uninitialised(std::size_t bytes) {
 }
 
 std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes) {
-  std::shared_ptr<std::byte> memory = allocate_uninitialised(bytes);
-  std::memset(memory.get(), 0, bytes);
-  return memory;
+  // By calloc: large memory comes zeroed from the system, page by page as it is used. Buffers are sized for the longest step.
+  constexpr std::size_t kLine = 64;
+  void* memory = std::calloc(1, bytes + kLine);
+  if (memory == nullptr) throw std::bad_alloc();
+  const std::size_t skip = kLine - reinterpret_cast<std::uintptr_t>(memory) % kLine;
+  return {static_cast<std::byte*>(memory) + skip, [memory](std::byte*) { std::free(memory); }};
 }
 
 CpuDevice::CpuDevice(const Kernels& kernels, int threads)
-    : k_(kernels), pool_(threads), scratch_(zu(threads)), scratch_floats_(zu(threads)) {}
+    : k_(kernels), pool_(threads), scratch_(zu(threads)), scratch_floats_(zu(threads)), rooms_(zu(threads)) {}
 
 std::string CpuDevice::name() const {
   return "CPU · " + processor_name() + " · " + k_.label + " · " + std::to_string(threads()) +
@@ -79,46 +82,6 @@ std::unique_ptr<Activations> CpuDevice::activations(int max_rows, int max_cols) 
 
 std::size_t CpuDevice::kv_layer_bytes(const KvLayerShape& shape) const {
   return KvPage(shape).head_bytes * zu(shape.n_kv_heads);
-}
-
-// Copies the file's rows into tiles of 16; the threads share out the tiles.
-void CpuDevice::interleave(const WeightSource& source, CpuWeight& w) {
-  const int tiles = (w.rows + kTileRows - 1) / kTileRows;
-  const std::size_t row = w.bytes / zu(w.rows), tile = row * kTileRows;
-  w.interleaved = true;
-  w.expert_bytes = tile * zu(tiles);
-  w.tiles = allocate_uninitialised(w.expert_bytes * zu(w.experts));
-  pool_.run(tiles * w.experts, [&](int piece, int) {
-    const int expert = piece / tiles, t = piece % tiles;
-    const std::byte* rows = source.data.data() + zu(expert) * w.bytes + zu(t) * tile;
-    interleave_rows(w.format, w.cols, rows, std::min(kTileRows, w.rows - t * kTileRows), w.tiles.get() + zu(expert) * w.expert_bytes + zu(t) * tile);
-  });
-}
-
-Result<std::unique_ptr<Weight>> CpuDevice::upload(const WeightSource& source) {
-  const FormatInfo* info = format_info(source.format);
-  if (info == nullptr || !info->weights || source.rows <= 0 || source.cols <= 0 || source.experts <= 0 ||
-      zu(source.cols) % info->block_elements != 0) {
-    return make_error(ErrorCode::unsupported, "The matrix " + source.name + " has a format or shape that is not supported.");
-  }
-  auto w = std::make_unique<CpuWeight>();
-  w->format = source.format;
-  w->rows = source.rows;
-  w->cols = source.cols;
-  w->experts = source.experts;
-  w->scale = source.scale;
-  w->bytes = row_bytes(*info, zu(source.cols)) * zu(source.rows);
-  w->expert_bytes = w->bytes;
-  if (source.data.size() < w->bytes * zu(source.experts)) {
-    return make_error(ErrorCode::bad_file, "The matrix " + source.name + " is shorter than its shape says.");
-  }
-  if (k_.interleaves(source.format)) {
-    interleave(source, *w);
-    if (source.release) source.release();
-  } else {
-    w->file = source.data;
-  }
-  return std::unique_ptr<Weight>(std::move(w));
 }
 
 float* CpuDevice::scratch(int thread, std::size_t floats) {

@@ -50,6 +50,13 @@ struct RouterRoom {
   std::vector<int> order;
 };
 
+// A weight the device made: where `read` is set, pieces [settled, all) are still in the file.
+class StoredWeight final : public CpuWeight {
+ public:
+  std::function<bool(std::size_t offset, std::span<std::byte> to)> read;
+  int settled = 0;  // pieces in `tiles`, counted over all experts
+};
+
 class CpuDevice final : public Device {
  public:
   CpuDevice(const Kernels& kernels, int threads);
@@ -65,6 +72,7 @@ class CpuDevice final : public Device {
   void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override;
   Mat matrix(std::shared_ptr<std::byte>& storage, int rows, int cols) override;
   Result<std::unique_ptr<Weight>> upload(const WeightSource& source) override;
+  std::size_t settle(Weight& weight, std::size_t bytes) override;
   std::unique_ptr<Activations> activations(int max_rows, int max_cols) override;
   std::size_t kv_layer_bytes(const KvLayerShape& shape) const override;
 
@@ -118,7 +126,10 @@ class CpuDevice final : public Device {
       for (int u = piece * group; u < std::min(units, (piece + 1) * group) && !pool_.cancelled(); ++u) f(u, thread);
     });
   }
-  void interleave(const WeightSource& source, CpuWeight& w);
+  // cpu_weights.cpp: a product of a piece, wherever its bytes are.
+  void product(const CpuWeight& weight, int expert, int row0, int rows, const ActView& x, float* out, float* spare, int thread);
+  void make_tiles(const StoredWeight& w, int expert, int row0, int rows, int thread, std::byte* to);
+  std::shared_ptr<std::byte> allocate_tiles(std::size_t bytes);
   void finish_row(const float* f32, ActBlock* blocks, int cols) const;
   void row_op(RowOp op, Mat x, Mat y, float factor, int cost);
   float* scratch(int thread, std::size_t floats);
@@ -129,6 +140,20 @@ class CpuDevice final : public Device {
   ThreadPool pool_;
   std::vector<std::shared_ptr<std::byte>> scratch_;
   std::vector<std::size_t> scratch_floats_;
+  struct Room {  // bytes of one thread
+    std::shared_ptr<std::byte> memory;
+    std::size_t bytes = 0;
+    std::byte* at_least(std::size_t wanted) {
+      if (bytes < wanted) {
+        memory = allocate_uninitialised(wanted);
+        bytes = wanted;
+      }
+      return memory.get();
+    }
+  };
+  std::vector<Room> rooms_;                  // rows on their way from the file, and their tiles
+  std::shared_ptr<std::byte> tiles_block_;   // where the next weights' tiles go
+  std::size_t tiles_used_ = 0;
   // Kept from op to op for their memory.
   std::vector<int> first_piece_;  // of each task of a product
   std::vector<RowPlace> places_;

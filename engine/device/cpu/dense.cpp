@@ -76,7 +76,7 @@ void CpuDevice::matmul(const Activations& x, std::span<const MatmulTask> tasks) 
     const auto& w = static_cast<const CpuWeight&>(*task.weight);
     const int row0 = (piece - first_piece_[t]) * kPieceRows, rows = std::min(kPieceRows, w.rows - row0);
     float* values = scratch(thread, zu(view.n) * kPieceRows + k_.matmul_scratch(w.cols));
-    k_.matmul(w, task.expert, row0, rows, view, values, kPieceRows, values + zu(view.n) * kPieceRows);
+    product(w, task.expert, row0, rows, view, values, values + zu(view.n) * kPieceRows, thread);
     const Epilogue epilogue{task.scale * w.scale, task.bias != nullptr ? task.bias + row0 : nullptr, task.activation, task.add};
     k_.finish(epilogue, values, rows, view.n, task.out.data + row0, task.out.stride);
   });
@@ -93,7 +93,7 @@ void CpuDevice::head(const Activations& x, const HeadArgs& args) {
   run_units((w.rows + kPieceRows - 1) / kPieceRows, w.cols, view.n, [&](int piece, int thread) {
     const int row0 = piece * kPieceRows, rows = std::min(kPieceRows, w.rows - row0);
     float* values = scratch(thread, zu(view.n) * kPieceRows + k_.matmul_scratch(w.cols));
-    k_.matmul(w, 0, row0, rows, view, values, kPieceRows, values + zu(view.n) * kPieceRows);
+    product(w, 0, row0, rows, view, values, values + zu(view.n) * kPieceRows, thread);
     const Epilogue epilogue{args.scale * w.scale, args.bias != nullptr ? args.bias + row0 : nullptr, Activation::none, false};
     k_.finish(epilogue, values, rows, view.n, values, kPieceRows);
     for (std::size_t r = 0; r < args.rows.size(); ++r, values += kPieceRows) {
@@ -122,8 +122,8 @@ void CpuDevice::glu(const Activations& x, const GluTask& task, Activations& out)
     const int row0 = piece * kPieceRows, rows = std::min(kPieceRows, gate.rows - row0);
     float* g = scratch(thread, 2 * part + k_.matmul_scratch(gate.cols));
     float* u = g + part;
-    k_.matmul(gate, 0, row0, rows, view, g, kPieceRows, u + part);
-    k_.matmul(up, 0, row0, rows, view, u, kPieceRows, u + part);
+    product(gate, 0, row0, rows, view, g, u + part, thread);
+    product(up, 0, row0, rows, view, u, u + part, thread);
     const Epilogue gate_end{gate.scale, task.gate_bias != nullptr ? task.gate_bias + row0 : nullptr, Activation::none, false};
     const Epilogue up_end{up.scale, task.up_bias != nullptr ? task.up_bias + row0 : nullptr, Activation::none, false};
     if (gate_end.scale != 1.0F || gate_end.bias != nullptr) k_.finish(gate_end, g, rows, view.n, g, kPieceRows);

@@ -83,8 +83,8 @@ void CpuDevice::run_experts(const MoeArgs& args, std::span<const ExpertRows> run
   middle.rows = rows;
   middle.cols = width;
   middle.f32 = middle.own;
-  const auto multiply = [&](const CpuWeight& w, int expert, int row0, int count, const ActView& in, float* to, float* spare, const float* bias) {
-    k_.matmul(w, expert, row0, count, in, to, kPieceRows, spare);
+  const auto multiply = [&](const CpuWeight& w, int expert, int row0, int count, const ActView& in, float* to, float* spare, const float* bias, int thread) {
+    product(w, expert, row0, count, in, to, spare, thread);
     k_.finish({w.scale, bias, Activation::none, false}, to, count, in.n, to, kPieceRows);
   };
   const int wide_pieces = (width + kPieceRows - 1) / kPieceRows, down_pieces = (down.rows + kPieceRows - 1) / kPieceRows;
@@ -97,8 +97,8 @@ void CpuDevice::run_experts(const MoeArgs& args, std::span<const ExpertRows> run
     view.n = run.n;
     float *g = scratch(thread, 2 * part + k_.matmul_scratch(gate.cols)), *u = g + part, *spare = u + part;
     const auto bias = [&](const float* all) { return all != nullptr ? all + zu(run.expert) * zu(width) + row0 : nullptr; };
-    multiply(gate, run.expert, row0, count, view, g, spare, bias(args.gate_bias));
-    multiply(up, run.expert, up_row0 + row0, count, view, u, spare, bias(args.up_bias));
+    multiply(gate, run.expert, row0, count, view, g, spare, bias(args.gate_bias), thread);
+    multiply(up, run.expert, up_row0 + row0, count, view, u, spare, bias(args.up_bias), thread);
     k_.glu(g, u, count, run.n, args.activation,
            {middle.f32.data + to * middle.f32.stride + zu(row0), middle.f32.stride, middle.blocks + to * middle.block_stride + zu(piece), middle.block_stride});
   });
@@ -111,7 +111,7 @@ void CpuDevice::run_experts(const MoeArgs& args, std::span<const ExpertRows> run
     in.blocks += from * in.block_stride;
     in.n = run.n;
     float* y = scratch(thread, part + k_.matmul_scratch(down.cols));
-    multiply(down, run.expert, row0, count, in, y, y + part, args.down_bias != nullptr ? args.down_bias + zu(run.expert) * zu(down.rows) + row0 : nullptr);
+    multiply(down, run.expert, row0, count, in, y, y + part, args.down_bias != nullptr ? args.down_bias + zu(run.expert) * zu(down.rows) + row0 : nullptr, thread);
     for (int c = 0; c < run.n; ++c) std::copy_n(y + zu(c) * kPieceRows, count, moe_targets_[zu(run.first + c)] + row0);
   });
 }

@@ -1,5 +1,6 @@
 #include "engine/device/cpu/weight_tiles.h"
 
+#include <cstdint>
 #include <cstring>
 
 namespace tg::cpu {
@@ -33,11 +34,47 @@ void for_units(const TileShape& s, int cols, F&& f) {
   }
 }
 
+// Four words of each of 16 rows: sixteen 4 x 4 transposes in 128-bit registers, which every instruction set has.
+using Quad = std::uint32_t __attribute__((vector_size(16), may_alias));
+
+void transpose_quads(const std::byte* rows, std::size_t stride, std::byte* to) {
+  for (std::size_t r = 0; r < kTileRows; r += 4) {
+    Quad in[4];
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 4; ++i) std::memcpy(&in[i], rows + (r + i) * stride, sizeof(Quad));
+    const Quad low01 = __builtin_shuffle(in[0], in[1], Quad{0, 4, 1, 5}), high01 = __builtin_shuffle(in[0], in[1], Quad{2, 6, 3, 7});
+    const Quad low23 = __builtin_shuffle(in[2], in[3], Quad{0, 4, 1, 5}), high23 = __builtin_shuffle(in[2], in[3], Quad{2, 6, 3, 7});
+    const Quad out[4] = {__builtin_shuffle(low01, low23, Quad{0, 1, 4, 5}), __builtin_shuffle(low01, low23, Quad{2, 3, 6, 7}),
+                         __builtin_shuffle(high01, high23, Quad{0, 1, 4, 5}), __builtin_shuffle(high01, high23, Quad{2, 3, 6, 7})};
+#pragma GCC unroll 4
+    for (std::size_t w = 0; w < 4; ++w) std::memcpy(to + w * kTileRows * 4 + r * 4, &out[w], sizeof(Quad));
+  }
+}
+
+// A whole tile of a format in words of 4 bytes. What is left over of a block's words is moved once more with the three before.
+void interleave_tile(const TileShape& s, int cols, const std::byte* rows, std::size_t stride, std::byte* tile) {
+  const auto block = zu(s.block_bytes), head = zu(s.head), words = (block - head) / 4;
+  for (std::size_t b = 0; b < zu(cols / s.block_elements); ++b, rows += block, tile += block * kTileRows) {
+    const std::byte* from_head = rows + (s.head_last ? words * 4 : 0);
+    if (head == 1) {
+      for (std::size_t r = 0; r < kTileRows; ++r) tile[r] = from_head[r * stride];
+    } else if (head == 2) {
+      for (std::size_t r = 0; r < kTileRows; ++r) std::memcpy(tile + r * 2, from_head + r * stride, 2);
+    }
+    const std::byte* from = rows + (s.head_last ? 0 : head);
+    std::byte* to = tile + head * kTileRows;
+    for (std::size_t w = 0; w + 4 <= words; w += 4) transpose_quads(from + w * 4, stride, to + w * 4 * kTileRows);
+    if (words % 4 != 0) transpose_quads(from + (words - 4) * 4, stride, to + (words - 4) * 4 * kTileRows);
+  }
+}
+
 }  // namespace
 
 void interleave_rows(Format format, int cols, const std::byte* rows, int n_rows, std::byte* tile) {
   const TileShape shape = tile_shape(format);
   const std::size_t stride = row_bytes(*format_info(format), zu(cols));
+  const std::size_t words = zu(shape.block_bytes - shape.head) / 4;
+  if (n_rows == kTileRows && shape.word == 4 && shape.head <= 2 && words >= 4) return interleave_tile(shape, cols, rows, stride, tile);
   if (n_rows < kTileRows) std::memset(tile, 0, stride * kTileRows);
   for_units(shape, cols, [&](std::size_t from, std::size_t to, std::size_t lane, std::size_t bytes) {
     if (bytes == 4) {

@@ -1,0 +1,107 @@
+// Weights on the CPU: from the rows of a file to tiles. A weight that can be read from its file at any time is left there at first, so that
+// a model answers at once: each piece is made into tiles when it is used, and brought into memory of its own bit by bit between steps.
+// A piece is the same bytes either way, so results do not depend on how far that has come.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/device/cpu/cpu_device.h"
+#include "engine/device/cpu/weight_tiles.h"
+
+namespace tg::cpu {
+
+Result<std::unique_ptr<Weight>> CpuDevice::upload(const WeightSource& source) {
+  const FormatInfo* info = format_info(source.format);
+  if (info == nullptr || !info->weights || source.rows <= 0 || source.cols <= 0 || source.experts <= 0 ||
+      zu(source.cols) % info->block_elements != 0) {
+    return make_error(ErrorCode::unsupported, "The matrix " + source.name + " has a format or shape that is not supported.");
+  }
+  auto w = std::make_unique<StoredWeight>();
+  w->format = source.format;
+  w->rows = source.rows;
+  w->cols = source.cols;
+  w->experts = source.experts;
+  w->scale = source.scale;
+  w->bytes = row_bytes(*info, zu(source.cols)) * zu(source.rows);
+  w->expert_bytes = w->bytes;
+  if (source.data.size() < w->bytes * zu(source.experts)) {
+    return make_error(ErrorCode::bad_file, "The matrix " + source.name + " is shorter than its shape says.");
+  }
+  w->file = source.data;
+  if (!k_.interleaves(source.format)) return std::unique_ptr<Weight>(std::move(w));
+  w->read = source.read;
+  if (w->read) return std::unique_ptr<Weight>(std::move(w));
+  w->read = [data = source.data](std::size_t offset, std::span<std::byte> to) { return std::memcpy(to.data(), data.data() + offset, to.size()), true; };
+  while (settle(*w, w->bytes * zu(w->experts)) > 0) {
+  }
+  if (source.release) source.release();
+  return std::unique_ptr<Weight>(std::move(w));
+}
+
+std::size_t CpuDevice::settle(Weight& weight, std::size_t bytes) {
+  auto& w = static_cast<StoredWeight&>(weight);
+  if (w.interleaved || !w.read) return 0;
+  const int pieces = (w.rows + kPieceRows - 1) / kPieceRows, left = pieces * w.experts - w.settled;
+  const std::size_t row = w.bytes / zu(w.rows), expert_bytes = row * zu(round_up(w.rows, kTileRows)), piece_bytes = row * kPieceRows;
+  if (w.tiles == nullptr) w.tiles = allocate_tiles(expert_bytes * zu(w.experts));
+  const int count = std::min(left, static_cast<int>(std::min<std::size_t>(zu(left), bytes / piece_bytes + 1)));
+  pool_.run(count, [&](int i, int thread) {
+    const int expert = (w.settled + i) / pieces, row0 = (w.settled + i) % pieces * kPieceRows;
+    make_tiles(w, expert, row0, std::min(kPieceRows, w.rows - row0), thread, w.tiles.get() + zu(expert) * expert_bytes + zu(row0) * row);
+  });
+  if (pool_.cancelled()) return 0;  // some pieces may be missing: they are made again
+  w.settled += count;
+  if (count == left) {
+    w.interleaved = true;
+    w.expert_bytes = expert_bytes;
+    w.file = {};
+    w.read = nullptr;
+  }
+  return zu(count) * piece_bytes;
+}
+
+// Tiles of ROWS rows from ROW0 on, which is a multiple of 16, read from the file. What cannot be read is zero; `read` tells its owner.
+void CpuDevice::make_tiles(const StoredWeight& w, int expert, int row0, int rows, int thread, std::byte* to) {
+  const std::size_t row = w.bytes / zu(w.rows);
+  const std::span<std::byte> from(rooms_[zu(thread)].at_least(row * kPieceRows * 2), row * zu(rows));
+  if (!w.read(zu(expert) * w.bytes + zu(row0) * row, from)) std::memset(from.data(), 0, from.size());
+  for (int r = 0; r < rows; r += kTileRows) {
+    interleave_rows(w.format, w.cols, from.data() + zu(r) * row, std::min(kTileRows, rows - r), to + zu(r) * row);
+  }
+}
+
+void CpuDevice::product(const CpuWeight& weight, int expert, int row0, int rows, const ActView& x, float* out, float* spare, int thread) {
+  if (weight.interleaved || !k_.interleaves(weight.format)) return k_.matmul(weight, expert, row0, rows, x, out, kPieceRows, spare);
+  const auto& w = static_cast<const StoredWeight&>(weight);
+  const std::size_t row = w.bytes / zu(w.rows);
+  const int piece = expert * ((w.rows + kPieceRows - 1) / kPieceRows) + row0 / kPieceRows;
+  std::byte* tiles = nullptr;
+  if (piece < w.settled) {
+    tiles = w.tiles.get() + (zu(expert) * zu(round_up(w.rows, kTileRows)) + zu(row0)) * row;
+  } else {
+    tiles = rooms_[zu(thread)].at_least(row * kPieceRows * 2) + row * kPieceRows;
+    make_tiles(w, expert, row0, rows, thread, tiles);
+  }
+  CpuWeight part;  // the piece as a weight of its own
+  part.format = w.format;
+  part.rows = rows;
+  part.cols = w.cols;
+  part.bytes = part.expert_bytes = row * zu(rows);
+  part.interleaved = true;
+  part.tiles = std::shared_ptr<std::byte>(std::shared_ptr<void>(), tiles);
+  k_.matmul(part, 0, 0, rows, x, out, kPieceRows, spare);
+}
+
+// From blocks of large pages that many weights share: nothing is lost to rounding up.
+std::shared_ptr<std::byte> CpuDevice::allocate_tiles(std::size_t bytes) {
+  constexpr std::size_t kBlock = std::size_t{32} << 20;
+  if (bytes >= kBlock) return allocate_uninitialised(bytes);
+  if (tiles_block_ == nullptr || tiles_used_ + bytes > kBlock) {
+    tiles_block_ = allocate_uninitialised(kBlock);
+    tiles_used_ = 0;
+  }
+  std::byte* at = tiles_block_.get() + tiles_used_;
+  tiles_used_ = round_up_bytes(tiles_used_ + bytes, 64);
+  return {tiles_block_, at};
+}
+
+}  // namespace tg::cpu
