@@ -110,6 +110,7 @@ void ApplicationImpl::openEngine(const QString& script) {
     if (!read_only_ && settings_->get(Setting::KeepOnClose).toBool()) options.cache_dir = paths_.cache().toStdString();
     options.keep = keep_rules();
     if (!read_only_) options.curves_file = paths_.curves().toStdString();
+    if (!read_only_) options.tuning_file = paths_.tuning().toStdString();
     engine_ = std::make_unique<LocalEngine>(options);
   }
   applySettings();

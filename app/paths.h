@@ -10,6 +10,7 @@ struct ProfilePaths {
   QString cache() const { return root + QStringLiteral("/cache"); }
   QString settings() const { return root + QStringLiteral("/settings.ini"); }
   QString lock() const { return root + QStringLiteral("/turnglass.lock"); }
+  QString tuning() const { return root + QStringLiteral("/tuning.txt"); }  // also read by turnglass-engine
   QString curves() const { return root + QStringLiteral("/curves.json"); }
   QString restore() const { return root + QStringLiteral("/restore-at-start.sqlite"); }  // a backup to put in place before the database is opened
   QString models() const { return root + QStringLiteral("/models"); }

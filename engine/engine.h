@@ -23,6 +23,7 @@ struct EngineOptions {
   CacheBudget budget{0, std::uint64_t{2} << 30, std::uint64_t{8} << 30};
   KeepRules keep;
   std::string curves_file = {};        // measured prefill curves per model and machine; empty: none kept
+  std::string tuning_file = {};        // what was measured about this processor, a few lines of text; empty: nothing is measured
   std::function<void()> cache_changed = {};  // something moved in the cache; from any thread, must only pass the word on
 };
 

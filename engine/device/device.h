@@ -250,11 +250,17 @@ class Device {
   virtual void softcap(Mat x, float cap) = 0;
 
   virtual DeviceLimits measure_limits() = 0;               // takes about a second
+
+  // What is tuned changes speed, never a bit. tune() measures it, about 0.2 s, and keeps it for later starts; nothing to do: tuned().
+  virtual bool tuned() const { return true; }
+  virtual void tune() {}
+  virtual std::string tuning() const { return {}; }        // for people
 };
 
 struct CpuOptions {
   int threads = 0;               // 0: physical cores
   std::string kernels = "auto";  // auto avx512 avx2 neon scalar
+  std::string tuning_file = {};  // where what was measured is kept; empty: nothing is measured
 };
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);
 

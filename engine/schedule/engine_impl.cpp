@@ -11,7 +11,7 @@ namespace {
 class EngineImpl : public Engine {
  public:
   EngineImpl(const EngineOptions& options, ModelLoader loader)
-      : loader_(std::move(loader)), cache_(options.cache_dir, options.budget, options.keep), scheduler_(cache_, options.curves_file) {
+      : loader_(std::move(loader)), tuning_file_(options.tuning_file), cache_(options.cache_dir, options.budget, options.keep), scheduler_(cache_, options.curves_file) {
     cache_.set_listener(options.cache_changed);
   }
 
@@ -19,7 +19,9 @@ class EngineImpl : public Engine {
 
   Result<ModelHandle> load(const std::string& path, const LoadOptions& options, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                            const CancelToken& cancel) override {
-    auto runtime = loader_(path, options, progress, cancel);
+    LoadOptions with_tuning = options;
+    if (!tuning_file_.empty()) with_tuning.tuning_file = tuning_file_;
+    auto runtime = loader_(path, with_tuning, progress, cancel);
     if (!runtime) return runtime.error();
     ModelHandle handle = (*runtime)->info;
     scheduler_.add_model(std::move(*runtime));
@@ -67,6 +69,7 @@ class EngineImpl : public Engine {
 
  private:
   ModelLoader loader_;
+  std::string tuning_file_;
   KvCache cache_;
   Scheduler scheduler_;  // dies first: its turns give their leases back
 };

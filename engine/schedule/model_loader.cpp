@@ -48,7 +48,7 @@ std::string rope_set(const ModelDescription& description) {
 
 Result<std::shared_ptr<Device>> make_device(const LoadOptions& options) {
   if (options.backend == "cuda") return make_error(ErrorCode::unsupported, "This build has no CUDA backend.");
-  auto device = make_cpu_device({options.threads, options.kernels});
+  auto device = make_cpu_device({options.threads, options.kernels, options.tuning_file});
   if (!device) return device.error();
   return std::shared_ptr<Device>(std::move(*device));
 }

@@ -1,5 +1,5 @@
-// What is measured while nothing is to be done: how fast a model reads that has not answered yet, and once the limits of the machine. A turn
-// that comes meanwhile goes first.
+// What is measured while nothing is to be done: once what suits this machine (device tuning), how fast a model reads that has not answered
+// yet, and once the limits of the machine. A turn that comes meanwhile goes first.
 #include <algorithm>
 #include <chrono>
 
@@ -18,6 +18,11 @@ ModelRuntime* Scheduler::unread_model() const {
   return found == models_.end() ? nullptr : found->get();
 }
 
+std::shared_ptr<Device> Scheduler::untuned_device() const {
+  const auto found = std::find_if(models_.begin(), models_.end(), [](const auto& m) { return m->device && !m->closing && !m->device->tuned(); });
+  return found == models_.end() ? nullptr : (*found)->device;
+}
+
 // Limits without a date are measured again: what is shown says from when it is.
 std::shared_ptr<Device> Scheduler::unmeasured_device() const {
   for (const auto& m : models_) {
@@ -28,10 +33,11 @@ std::shared_ptr<Device> Scheduler::unmeasured_device() const {
   return nullptr;
 }
 
-bool Scheduler::may_measure() const { return curves_.kept() && !measuring_failed_ && (unread_model() != nullptr || unmeasured_device() != nullptr); }
+bool Scheduler::may_measure() const { return curves_.kept() && !measuring_failed_ && (untuned_device() != nullptr || unread_model() != nullptr || unmeasured_device() != nullptr); }
 
 void Scheduler::measure(std::unique_lock<std::mutex>& lock) {
-  if (ModelRuntime* runtime = unread_model()) measure_reading(*runtime, lock);
+  if (const std::shared_ptr<Device> untuned = untuned_device()) tune(untuned, lock);
+  else if (ModelRuntime* runtime = unread_model()) measure_reading(*runtime, lock);
   else if (const std::shared_ptr<Device> device = unmeasured_device()) measure_limits(device, lock);
 }
 
@@ -79,6 +85,19 @@ void Scheduler::measure_reading(ModelRuntime& runtime, std::unique_lock<std::mut
   runtime.largest_step = kSecondRows;
   curves_.set_curve(runtime.curve_key(), curve);
   save_curves(lock);
+}
+
+void Scheduler::tune(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock) {
+  const CancelToken cancel;
+  step_cancel_ = cancel;
+  step_turns_.clear();
+  lock.unlock();
+  device->set_cancel(&cancel.flag());
+  device->tune();
+  device->set_cancel(nullptr);
+  lock.lock();
+  step_cancel_.reset();
+  if (!cancel.cancelled() && !device->tuned()) measuring_failed_ = true;
 }
 
 void Scheduler::measure_limits(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock) {

@@ -29,6 +29,7 @@ struct LoadOptions {
   int context = 8192;             // tokens; 0: the model's; never more than the model's
   KvType k_type = KvType::f16, v_type = KvType::f16;
   int chunk = 0;                  // prefill rows per step; 0: chosen by time
+  std::string tuning_file = {};   // what was measured about this processor; empty: nothing is measured (Engine::load takes its own)
 };
 
 // A loaded model. Immutable; tokenizer and description are usable from any thread at any time.

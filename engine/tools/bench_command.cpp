@@ -196,14 +196,17 @@ int run_bench(int argc, char** argv) {
   if (!o.common.context) load.context = 0;
   const auto runtime = load_model(model_path(o.model, o.common), load, {}, interrupt_token());
   if (!runtime) return fail(runtime.error());
-  const DeviceLimits limits = (*runtime)->device->measure_limits();
+  Device& device = *(*runtime)->device;
+  if (!device.tuned()) device.tune();
+  const DeviceLimits limits = device.measure_limits();
   const auto results = run_tests(o, **runtime, limits);
   if (!results) return fail(results.error());
   if (o.common.json)
     print_json({{"results", *results},
+                {"tuning", device.tuning()},
                 {"limits", {{"read_gb_per_s", limits.read_gb_per_s}, {"int8_gop_per_s", limits.int8_gop_per_s}, {"f32_gop_per_s", limits.f32_gop_per_s}}}});
   else
-    std::printf("limits: %.1f GB/s read, %.0f GOP/s int8, %.0f GOP/s f32\n", limits.read_gb_per_s, limits.int8_gop_per_s, limits.f32_gop_per_s);
+    std::printf("tuning: %s\nlimits: %.1f GB/s read, %.0f GOP/s int8, %.0f GOP/s f32\n", device.tuning().c_str(), limits.read_gb_per_s, limits.int8_gop_per_s, limits.f32_gop_per_s);
   return kExitDone;
 }
 

@@ -15,13 +15,13 @@ KvType kv_type_by_name(const std::string& name) {
   return KvType::f16;  // names were checked when they were parsed
 }
 
-std::filesystem::path model_folder(const std::string& profile) {
-  if (!profile.empty()) return std::filesystem::path(profile) / "models";
+std::filesystem::path data_folder(const std::string& profile) {
+  if (!profile.empty()) return profile;
   if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0') {
-    return std::filesystem::path(data) / "turnglass" / "models";
+    return std::filesystem::path(data) / "turnglass";
   }
   const char* home = std::getenv("HOME");
-  return std::filesystem::path(home == nullptr ? "." : home) / ".local/share/turnglass/models";
+  return std::filesystem::path(home == nullptr ? "." : home) / ".local/share/turnglass";
 }
 
 }  // namespace
@@ -42,6 +42,7 @@ LoadOptions CommonOptions::load_options() const {
   load.k_type = k_type();
   load.v_type = v_type();
   load.chunk = chunk;
+  load.tuning_file = (data_folder(profile) / "tuning.txt").string();
   return load;
 }
 
@@ -81,7 +82,7 @@ std::optional<int> parse_options(CLI::App& app, int argc, char** argv) {
 std::string model_path(const std::string& model, const CommonOptions& options) {
   std::error_code ignored;
   if (std::filesystem::exists(model, ignored) || model.find('/') != std::string::npos) return model;
-  const std::filesystem::path folder = model_folder(options.profile);
+  const std::filesystem::path folder = data_folder(options.profile) / "models";
   for (const std::string& name : {model, model + ".gguf"}) {
     if (std::filesystem::exists(folder / name, ignored)) return (folder / name).string();
   }

@@ -1,4 +1,6 @@
 // "Explain this turn" in words: UI.md's example, each bound, other programs, the cache's saving, and everything that may be unknown.
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLocale>
 #include <QTest>
 

@@ -34,8 +34,24 @@ std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes) {
   return {static_cast<std::byte*>(memory) + skip, [memory](std::byte*) { std::free(memory); }};
 }
 
-CpuDevice::CpuDevice(const Kernels& kernels, int threads)
-    : k_(kernels), pool_(threads), scratch_(zu(threads)), scratch_floats_(zu(threads)), rooms_(zu(threads)) {}
+CpuDevice::CpuDevice(const Kernels& kernels, int threads, std::string tuning_file)
+    : k_(kernels), pool_(threads), tuning_file_(std::move(tuning_file)), scratch_(zu(threads)), scratch_floats_(zu(threads)), rooms_(zu(threads)) {
+  if (tuning_file_.empty()) return;
+  const auto known = read_tuning(tuning_file_, tuning_key());
+  tuning_ = known.value_or(kUsualTuning);
+  tuned_ = known.has_value();
+}
+
+std::string CpuDevice::tuning_key() const { return processor_name() + ", " + k_.variant + ", threads " + std::to_string(threads()); }
+
+void CpuDevice::tune() {
+  if (tuned_) return;
+  const auto measured = measure_tuning(*this);
+  if (!measured) return;
+  tuning_ = *measured;
+  tuned_ = true;
+  write_tuning(tuning_file_, tuning_key(), tuning_);  // where that fails, it is measured again at the next start
+}
 
 std::string CpuDevice::name() const {
   return "CPU · " + processor_name() + " · " + k_.label + " · " + std::to_string(threads()) +
@@ -74,6 +90,7 @@ Mat CpuDevice::matrix(std::shared_ptr<std::byte>& storage, int rows, int cols) {
 std::unique_ptr<Activations> CpuDevice::activations(int max_rows, int max_cols) {
   auto a = std::make_unique<CpuActivations>();
   a->f32 = a->own = matrix(a->f32_storage, max_rows, max_cols);
+  a->tuning = &tuning_;
   a->block_stride = zu(max_cols + 31) / 32;
   a->block_storage = allocate_zeroed(zu(max_rows) * a->block_stride * sizeof(ActBlock));
   a->blocks = reinterpret_cast<ActBlock*>(a->block_storage.get());
@@ -103,7 +120,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     return make_error(ErrorCode::unsupported, cpu::kernels_refusal(options.kernels));
   }
   const int threads = options.threads > 0 ? std::min(options.threads, 256) : cpu::physical_cores();
-  return std::unique_ptr<Device>(std::make_unique<cpu::CpuDevice>(*kernels, threads));
+  return std::unique_ptr<Device>(std::make_unique<cpu::CpuDevice>(*kernels, threads, options.tuning_file));
 }
 
 }  // namespace tg

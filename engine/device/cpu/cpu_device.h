@@ -21,7 +21,8 @@ class CpuActivations : public Activations {
   std::shared_ptr<std::byte> f32_storage, block_storage;
   ActBlock* blocks = nullptr;    // [max_rows, max_cols / 32]
   std::size_t block_stride = 0;
-  ActView view() const { return {f32.data, f32.stride, blocks, block_stride, nullptr, rows}; }
+  const Tuning* tuning = nullptr;  // the device's
+  ActView view() const { return {f32.data, f32.stride, blocks, block_stride, nullptr, rows, tuning}; }
 };
 
 // One row of a step: its sequence and position.
@@ -37,6 +38,13 @@ struct QueryTile {
   std::size_t partial = 0;  // where its results stand when splits are computed by different threads
 };
 
+// A weight the device made: where `read` is set, pieces [settled, all) are still in the file.
+class StoredWeight final : public CpuWeight {
+ public:
+  std::function<bool(std::size_t offset, std::span<std::byte> to)> read;
+  int settled = 0;  // pieces in `tiles`, counted over all experts
+};
+
 // Mixture of experts: what a row chose, and the rows of one expert in the lists of all rows.
 struct ExpertChoice {
   int expert;
@@ -50,16 +58,10 @@ struct RouterRoom {
   std::vector<int> order;
 };
 
-// A weight the device made: where `read` is set, pieces [settled, all) are still in the file.
-class StoredWeight final : public CpuWeight {
- public:
-  std::function<bool(std::size_t offset, std::span<std::byte> to)> read;
-  int settled = 0;  // pieces in `tiles`, counted over all experts
-};
-
 class CpuDevice final : public Device {
  public:
-  CpuDevice(const Kernels& kernels, int threads);
+  // TUNING_FILE empty: the usual tuning holds.
+  CpuDevice(const Kernels& kernels, int threads, std::string tuning_file = {});
 
   std::string name() const override;
   std::string backend() const override { return "cpu"; }
@@ -100,6 +102,14 @@ class CpuDevice final : public Device {
   void softcap(Mat x, float cap) override;
 
   DeviceLimits measure_limits() override;
+  bool tuned() const override { return tuned_; }
+  void tune() override;
+  std::string tuning() const override { return to_text(tuning_); }
+
+  const Tuning& tuning_in_use() const { return tuning_; }
+  void set_tuning(const Tuning& tuning) { tuning_ = tuning; }  // between ops
+  bool interleaves(Format format) const { return k_.interleaves(format); }
+  bool cancelled() const { return pool_.cancelled(); }
 
  private:
   struct RopeTable {  // cos and sin of the positions of one step, shared by its layers
@@ -136,8 +146,13 @@ class CpuDevice final : public Device {
   const RopeTable& rope_table(const RopeSpec& rope);  // of places_
   void run_experts(const MoeArgs& args, std::span<const ExpertRows> runs);
 
+  std::string tuning_key() const;
+
   const Kernels& k_;
   ThreadPool pool_;
+  Tuning tuning_;
+  std::string tuning_file_;
+  bool tuned_ = true;
   std::vector<std::shared_ptr<std::byte>> scratch_;
   std::vector<std::size_t> scratch_floats_;
   struct Room {  // bytes of one thread

@@ -3,6 +3,7 @@
 // Within one table the value of an output element never depends on how the pieces were cut.
 #pragma once
 #include "engine/device/cpu/kv_page.h"
+#include "engine/device/cpu/tuning.h"
 #include "engine/device/device.h"
 
 namespace tg::cpu {
@@ -25,6 +26,7 @@ struct ActView {
   std::size_t block_stride = 0;       // blocks
   const int* index = nullptr;
   int n = 0;
+  const Tuning* tuning = &kUsualTuning;  // how they are multiplied
   TG_ALWAYS_INLINE int at(int c) const { return index != nullptr ? index[c] : c; }
 };
 

@@ -177,6 +177,8 @@ TG_INLINE VI dot(VI acc, VI u8, VI s8) { return {dot8(acc.a, u8.a, s8.a), dot8(a
 TG_INLINE VI wide_start(int) { return iset(0); }
 TG_INLINE VI wide_dot(VI acc, VI u8, VI s8) { return {wide8(acc.a, u8.a, s8.a), wide8(acc.b, u8.b, s8.b)}; }
 #endif
+// A sum that stays in its register: GCC copies loop-carried sums of dot products to and fro.
+TG_INLINE void hold(VI& x) { asm("" : "+x"(x.a), "+x"(x.b)); }
 // All bits of byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
 TG_INLINE VI bytes_where_bit(VI bits, int quad) {
   const int byte = quad / 2;
@@ -186,8 +188,6 @@ TG_INLINE VI bytes_where_bit(VI bits, int quad) {
   const __m256i a = _mm256_and_si256(_mm256_shuffle_epi8(bits.a, from), pick), b = _mm256_and_si256(_mm256_shuffle_epi8(bits.b, from), pick);
   return {_mm256_cmpeq_epi8(a, pick), _mm256_cmpeq_epi8(b, pick)};
 }
-// A sum that stays in its register: GCC copies loop-carried sums of dot products to and fro.
-TG_INLINE void hold(VI& x) { asm("" : "+x"(x.a), "+x"(x.b)); }
 // Adds VALUE to byte c of a lane where bit 4 * quad + c of that lane of `bits` is set.
 TG_INLINE VI add_where_bit(VI q, VI bits, int quad, int value) { return iadd8(q, iand(bytes_where_bit(bits, quad), iset8(value))); }
 // table[i] for bytes 0 <= i < 16.

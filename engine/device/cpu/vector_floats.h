@@ -178,7 +178,7 @@ void float_piece(const Piece& p) {
   const int together = p.x.n == 1 ? kSingle : kFloatRows, even = p.rows / together * together;
   if (p.x.n == 1) {
     float_columns<F, kSingle, 1, false>(p, {rows, row, 0, even}, 0);
-  } else if (p.x.n <= kDirectMost) {
+  } else if (p.x.n <= p.x.tuning->direct(UnpackKind::plain)) {
     float_all_columns<F, kFloatRows, false>(p, {rows, row, 0, even});
   } else {
     for (int r = 0; r < even; r += kFloatRows) fill_float_panel<F, kFloatRows>(rows + zu(r) * row, row, p.panel + zu(r) * padded);

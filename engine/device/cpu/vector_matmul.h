@@ -34,16 +34,26 @@ TG_INLINE void store_panel(const Unpacked& u, std::byte* to) {
   for (int g = 0; K::kMin && g < K::kGroups; ++g) vstore(f + (K::kGroups + g) * 16, u.min[g]);
 }
 
-// Unpacks `blocks` blocks of 32 starting at `first` of one interleaved tile.
+// Asks for PART of PARTS of a block at `from`, so that the requests are evenly spread over the work: all lines of a large block asked for
+// at once wait for each other. The barrier holds the compiler to that place.
+template <std::size_t Bytes, int Parts>
+TG_INLINE void prefetch_part(const std::byte* from, int part) {
+  constexpr std::size_t kLines = (Bytes + 63) / 64;
+  for (std::size_t i = kLines * zu(part) / zu(Parts); i < kLines * zu(part + 1) / zu(Parts); ++i) __builtin_prefetch(from + i * 64, 0, 3);
+  asm volatile("" ::: "memory");
+}
+
+// Unpacks `blocks` blocks of 32 starting at `first` of one interleaved tile, and asks for what will be unpacked next, at `next`.
 template <Format F>
-void fill_panel(const std::byte* tile, int first, int blocks, std::byte* panel) {
+void fill_panel(const std::byte* tile, int first, int blocks, const std::byte* next, std::byte* panel) {
   using L = Loader<F>;
   using K = Kind<L::kGroups, L::kMin, L::kWide>;
   constexpr std::size_t kStep = panel_block_bytes(K::kGroups, K::kMin), kTileBlock = zu(Traits<F>::bytes) * kTileRows;
   const std::byte* t = tile + zu(first / L::kBlocks) * kTileBlock;
-  for (int b = 0; b < blocks; b += L::kBlocks, t += kTileBlock) {
+  for (int b = 0; b < blocks; b += L::kBlocks, t += kTileBlock, next += kTileBlock) {
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i, panel += kStep) {
+      prefetch_part<kTileBlock, L::kBlocks>(next, i);
       Unpacked u;
       L::load(t, i, u);
       store_panel<K>(u, panel);
@@ -88,19 +98,10 @@ TG_INLINE void multiply_unpacked(const Unpacked& u, const ActBlock* const* a, in
   }
 }
 
-// Asks for what comes a few KiB later, evenly spread over the work: hardware prefetch stops at every 4 KiB and loses the unrolled formats.
-// The barrier holds the compiler to that place; all lines of a large block asked for at once wait for each other.
-constexpr std::size_t kPrefetchAhead = 10240;
-template <std::size_t Bytes, int Parts>
-TG_INLINE void prefetch_part(const std::byte* block, int part) {
-  constexpr std::size_t kAhead = kPrefetchAhead / Bytes * Bytes, kLines = (Bytes + 63) / 64;
-  for (std::size_t i = kLines * zu(part) / zu(Parts); i < kLines * zu(part + 1) / zu(Parts); ++i) __builtin_prefetch(block + kAhead + i * 64, 0, 3);
-  asm volatile("" ::: "memory");
-}
-
-// N activation rows with one tile of the file's bits.
+// N activation rows with one tile of the file's bits. What comes `ahead` bytes later is asked for meanwhile: hardware prefetch stops at
+// every 4 KiB and loses the unrolled formats.
 template <Format F, int N>
-void direct(const std::byte* tile, int blocks, const ActBlock* const* a, float* out, std::size_t stride) {
+void direct(const std::byte* tile, int blocks, std::size_t ahead, const ActBlock* const* a, float* out, std::size_t stride) {
   using L = Loader<F>;
   using K = Kind<L::kGroups, L::kMin, L::kWide>;
   VF acc[N];
@@ -108,7 +109,7 @@ void direct(const std::byte* tile, int blocks, const ActBlock* const* a, float* 
   for (int b = 0; b < blocks; b += L::kBlocks, tile += zu(Traits<F>::bytes) * kTileRows) {
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i) {
-      prefetch_part<zu(Traits<F>::bytes) * kTileRows, L::kBlocks>(tile, i);
+      prefetch_part<zu(Traits<F>::bytes) * kTileRows, L::kBlocks>(tile + ahead, i);
       Unpacked u;
       L::load(tile, i, u);
       multiply_unpacked<K, N>(u, a, b + i, L::kOffset, acc);
@@ -209,20 +210,28 @@ int direct_columns(const Piece& p, const std::byte* tiles, std::size_t tile_byte
     const ActBlock* a[N];
     column_blocks<N>(p.x, c, 0, a);
     for (int t = 0; t < p.tiles; ++t) {
-      direct<F, N>(tiles + zu(t) * tile_bytes, p.w.cols / 32, a, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
+      direct<F, N>(tiles + zu(t) * tile_bytes, p.w.cols / 32, zu(p.x.tuning->weights_ahead), a, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
     }
   }
   return c;
 }
 
 template <Format F>
+constexpr UnpackKind kUnpackKind = Loader<F>::kWide          ? UnpackKind::wide
+                                   : Loader<F>::kGroups == 2 ? UnpackKind::pairs
+                                   : Loader<F>::kBlocks > 1  ? UnpackKind::super
+                                                             : UnpackKind::block;
+
+template <Format F>
 void quantised_piece(const Piece& p) {
   using L = Loader<F>;
   const std::size_t tile_bytes = zu(p.w.cols / Traits<F>::elements) * zu(Traits<F>::bytes) * kTileRows;
   const std::byte* tiles = p.w.expert_data(p.expert) + zu(p.row0 / kTileRows) * tile_bytes;
-  if (p.x.n > kDirectMost) {
+  if (p.x.n > p.x.tuning->direct(kUnpackKind<F>)) {
     panel_chunks<Kind<L::kGroups, L::kMin, L::kWide>>(p, L::kOffset, [&](int t, int first, int blocks, std::byte* to) {
-      fill_panel<F>(tiles + zu(t) * tile_bytes, first, blocks, to);
+      const std::byte* tile = tiles + zu(t) * tile_bytes;
+      const std::size_t after = zu((first + blocks) / L::kBlocks) * zu(Traits<F>::bytes) * kTileRows;
+      fill_panel<F>(tile, first, blocks, after < tile_bytes ? tile + after : tile + zu(p.tiles) * tile_bytes, to);
     });
     return;
   }

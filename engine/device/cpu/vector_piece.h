@@ -14,7 +14,5 @@ struct Piece {
   std::byte* panel;               // scratch
 };
 
-constexpr int kDirectMost = 12;  // more activation rows than this go through a panel
-
 }  // namespace
 }  // namespace tg::cpu
