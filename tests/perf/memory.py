@@ -10,12 +10,13 @@ from peer_server import peer_server
 
 MODELS = ("smollm2", "gemma3", "1b-q4_k_m", "1b-q8_0", "1b-q4_0", "1b-f16")
 CONTEXT, WRITTEN = 4096, 16
+SETTLED = 64  # tokens of an answer by whose end the weights stand where they stay
 MOST_OF_PEER, MOST_OF_FILE = 1.05, 1.15
 MIB = 1 << 20
 
 
 def ours(bench, path, length):
-    """Memory after a first short turn and after LENGTH tokens."""
+    """Memory after a first short answer and after LENGTH tokens."""
     seen = []
 
     def look(process, line):
@@ -23,7 +24,7 @@ def ours(bench, path, length):
             seen.append(process_memory(process.pid))
 
     # A third turn keeps the process there while the second one's memory is read.
-    bench.ours.replay(path, [send("short", ids(8, 1)), send("long", ids(length, 2), WRITTEN), send("short", ids(9, 3), 64)], context=CONTEXT, on_line=look)
+    bench.ours.replay(path, [send("short", ids(8, 1), SETTLED), send("long", ids(length, 2), WRITTEN), send("short", ids(9, 3), 64)], context=CONTEXT, on_line=look)
     return seen[0], seen[1]
 
 
