@@ -82,7 +82,7 @@ TG_INLINE void store_sums(const VF (&acc)[N][R], float* out, std::size_t stride)
 // further on: hardware prefetch stops at every 4 KiB.
 template <Format F, int R, int N>
 void float_rows(const std::byte* w, std::size_t row, int cols, const std::array<const float*, N> a, float* out, std::size_t stride) {
-  constexpr int kBytes = Traits<F>::bytes, kLine = 64 / kBytes, kAhead = 2048 / kBytes;
+  constexpr int kBytes = Traits<F>::bytes, kLine = 64 / kBytes, kAhead = (R == 1 ? 4096 : 2048) / kBytes;
   const int whole = cols / 16 * 16, lines = cols / kLine * kLine;
   VF acc[N][R];
   clear_sums(acc);
@@ -174,7 +174,13 @@ template <Format F>
 void float_piece(const Piece& p) {
   const std::size_t row = zu(p.w.cols) * zu(Traits<F>::bytes), padded = zu(round_up(p.w.cols, 16)) * zu(Traits<F>::bytes);
   const std::byte* rows = p.w.expert_data(p.expert) + zu(p.row0) * row;
-  constexpr int kSingle = 4;  // rows side by side for one activation row: enough chains of sums
+  // One activation row: short rows one by one, which the memory likes best; long ones side by side, for their chains of sums would wait.
+  constexpr int kSingle = 4;
+  constexpr std::size_t kShort = 8192;
+  if (p.x.n == 1 && row <= kShort) {
+    float_columns<F, 1, 1, false>(p, {rows, row, 0, p.rows}, 0);
+    return;
+  }
   const int together = p.x.n == 1 ? kSingle : kFloatRows, even = p.rows / together * together;
   if (p.x.n == 1) {
     float_columns<F, kSingle, 1, false>(p, {rows, row, 0, even}, 0);
