@@ -47,7 +47,7 @@ void addWork(ExplainPart& part, const Phase& phase) {
 
 void addWaiting(ExplainPart& part, const Phase& phase, const TurnRecord& r) {
   if (!keptWaiting(phase, r)) return;
-  part.sentences << tr("On average %1 of %2 threads had a core: another program used the machine meanwhile, and the engine pauses a thread rather than wait for it.")
+  part.sentences << tr("On average %1 of %2 threads had a core: the rest was taken by another program (the engine then pauses a thread rather than wait for it) or went by waiting for the disk.")
                         .arg(QLocale().toString(*phase.busyThreads, 'f', 1), format::count(r.work->threads));
 }
 

@@ -19,7 +19,7 @@ QString unmeasured(const TurnRecord& r) {
 }
 
 QString fasterReading(const TurnRecord& r, const Phase& read) {
-  if (keptWaiting(read, r)) return tr("Most of the time was reading, and other programs held a core meanwhile: closing them would help most.");
+  if (keptWaiting(read, r)) return tr("Most of the time was reading, and the engine's threads were kept waiting meanwhile, by other programs or by the disk: freeing the machine would help most.");
   if (read.bound == Bound::Unknown) return tr("Most of the time was reading.") + u' ' + unmeasured(r);
   if (!read.nearLimit())
     return tr("Most of the time was reading, at %1 of its limit: fewer fresh tokens shorten it; the rest is work that the limits do not count, as attention in f32 over a long prompt and passes of few tokens.").arg(format::percent(read.share()));
@@ -28,7 +28,7 @@ QString fasterReading(const TurnRecord& r, const Phase& read) {
 }
 
 QString fasterWriting(const TurnRecord& r, const Phase& write) {
-  if (keptWaiting(write, r)) return tr("Most of the time was writing, and other programs held a core meanwhile: closing them would help most.");
+  if (keptWaiting(write, r)) return tr("Most of the time was writing, and the engine's threads were kept waiting meanwhile, by other programs or by the disk: freeing the machine would help most.");
   if (write.bound == Bound::Unknown) return tr("Most of the time was writing.") + u' ' + unmeasured(r);
   if (!write.nearLimit())
     return tr("Most of the time was writing, at %1 of its limit: the bytes of a step do not fill the memory's speed, so much of it is the many small operations of a step; more chats at once would use it better, one chat hardly gets faster.").arg(format::percent(write.share()));

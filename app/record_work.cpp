@@ -43,7 +43,7 @@ std::optional<RecordWork> work_from(const QJsonObject& o) {
   RecordWork work;
   work.prefill = phase_from(o.value(QLatin1String("prefill")));
   work.decode = phase_from(o.value(QLatin1String("decode")));
-  if (work.prefill.steps + work.decode.steps == 0) return std::nullopt;
+  if (work.prefill.steps == 0 && work.decode.steps == 0) return std::nullopt;
   work.device = o.value(QLatin1String("device")).toString();
   work.threads = whole(o, "threads");
   work.int8 = o.value(QLatin1String("int8")).toBool();

@@ -22,12 +22,13 @@ struct Database::Private {
   QSqlDatabase connection;
   QString name;                                            // of the Qt connection
   OpenReport report;
-  std::unique_ptr<QTemporaryDir> copy;                     // of a read-only profile that has a log to replay
+  std::unique_ptr<QTemporaryDir> copy;                     // of a read-only profile that has a log to replay or is of an older schema
 
   ~Private() { disconnect(); }
   Status connect(const QString& file, const QString& options);
   void disconnect();
-  Status openReadOnly(const QString& sentence);
+  Status openReadOnly(const QString& sentence, const QVector<Migration>& migrations);
+  Status readAsNewest(const QVector<Migration>& migrations);
   Status connectReadOnly(const QString& sentence);
   Status openForWriting(const QVector<Migration>& migrations);
   Status switchToWal();
@@ -116,9 +117,25 @@ Outcome<bool> Database::Private::sound() {
 }
 
 // QUERY_ONLY also where SQLite would allow writing: into the temporary copy.
-Status Database::Private::openReadOnly(const QString& sentence) {
+Status Database::Private::openReadOnly(const QString& sentence, const QVector<Migration>& migrations) {
   if (auto opened = connectReadOnly(sentence); !opened) return opened;
+  if (auto newest = readAsNewest(migrations); !newest) return newest;
   return execute(connection, QStringLiteral("PRAGMA query_only = ON"));
+}
+
+// An older schema is brought up to date in a copy elsewhere: the profile itself stays as it is.
+Status Database::Private::readAsNewest(const QVector<Migration>& migrations) {
+  const auto version = userVersion(connection);
+  if (!version) return version.failure();
+  if (*version == 0 || migrations.isEmpty() || *version >= migrations.last().version) return Done{};
+  if (!copy) copy = std::make_unique<QTemporaryDir>();
+  const QString file = copy->filePath(QStringLiteral("newest.db"));
+  const auto saved = vacuumInto(connection, file);
+  if (!saved) return saved.failure();
+  disconnect();
+  makePrivate(file);
+  if (auto connected = connect(file, QString()); !connected) return connected;
+  return migrate(connection, migrations);
 }
 
 Status Database::Private::connectReadOnly(const QString& sentence) {
@@ -186,7 +203,7 @@ Status Database::Private::openForWriting(const QVector<Migration>& migrations) {
   if (*version > 0 && id->toInt() != kApplicationId)
     return Failure{FailureKind::Other, QStringLiteral("%1 is a database of another program.").arg(files.database()), {}};
   if (*version > (migrations.isEmpty() ? 0 : migrations.last().version))
-    return openReadOnly(QStringLiteral("These chats were written by a newer version of the program; they can be read, but not changed."));
+    return openReadOnly(QStringLiteral("These chats were written by a newer version of the program; they can be read, but not changed."), migrations);
   const auto healthy = sound();
   if (!healthy) return healthy.failure();
   if (!*healthy) return Failure{FailureKind::Damaged, QStringLiteral("The chat database is damaged."), {}};
@@ -206,11 +223,11 @@ Outcome<std::unique_ptr<Database>> Database::open(const OpenOptions& options) {
     d->report.backups = d->files.backups();
     return std::unique_ptr<Database>(new Database(std::move(d)));
   };
-  if (options.readOnly) return finish(d->openReadOnly(QStringLiteral("The chats were opened read-only.")));
-  if (QFileInfo::exists(options.folder) && !d->files.writable())
-    return finish(d->openReadOnly(QStringLiteral("The profile folder %1 cannot be written; chats can be read, but not changed.").arg(options.folder)));
-  if (auto prepared = d->files.prepare(); !prepared) return prepared.failure();
   const QVector<Migration> migrations = migrationsIn(options.migrations);
+  if (options.readOnly) return finish(d->openReadOnly(QStringLiteral("The chats were opened read-only."), migrations));
+  if (QFileInfo::exists(options.folder) && !d->files.writable())
+    return finish(d->openReadOnly(QStringLiteral("The profile folder %1 cannot be written; chats can be read, but not changed.").arg(options.folder), migrations));
+  if (auto prepared = d->files.prepare(); !prepared) return prepared.failure();
   Status opened = d->files.looksLikeSqlite() ? d->openForWriting(migrations)
                                              : Failure{FailureKind::Damaged, QStringLiteral("The chat database is damaged."), {}};
   if (opened || opened.failure().kind != FailureKind::Damaged) return finish(std::move(opened));

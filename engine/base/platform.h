@@ -19,6 +19,8 @@ class MappedFile {
   virtual std::span<const std::byte> bytes() const = 0;
   // Copies PART of the view to TO without mapping its pages; false: the file has become shorter or cannot be read any more.
   virtual bool read(std::span<const std::byte> part, std::byte* to) const = 0;
+  // False once the file is shorter than the view: touching what is gone would end the program.
+  virtual bool whole() const = 0;
   // True where the start of PART is held by the system, so that reading it needs no disk.
   virtual bool in_memory(std::span<const std::byte> part) const = 0;
 };

@@ -48,6 +48,11 @@ class PosixMapping final : public MappedFile {
     return true;
   }
 
+  bool whole() const override {
+    struct stat now {};
+    return fstat(file_.fd, &now) == 0 && now.st_size >= static_cast<off_t>(size_);
+  }
+
   bool in_memory(std::span<const std::byte> part) const override {
     char byte = 0;
     iovec to{&byte, 1};

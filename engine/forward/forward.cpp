@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "engine/forward/walk.h"
 
@@ -85,8 +87,10 @@ Status Walk::run(std::span<const SequenceStep> steps, float* logits, const Cance
   }
   steps_ = steps;
   counters_ = &counters;
-  // Not before the first step, which somebody waits for; then soon, for a step that reads the file takes several times as long.
-  settler_.work(2 * last_step_, cancel);
+  if (!file_->whole()) {
+    return make_error(ErrorCode::io, "The model's file became shorter while it was in use.");
+  }
+  settle_some(cancel);
   const auto start = std::chrono::steady_clock::now();
   device_->set_cancel(&cancel.flag());
   embed();
@@ -106,6 +110,17 @@ Status Walk::run(std::span<const SequenceStep> steps, float* logits, const Cance
     return make_error(ErrorCode::io, "The model's file can no longer be read.");
   }
   return Ok{};
+}
+
+// Not before the first step, which somebody waits for; then soon, for a step that reads the file takes several times as long.
+void Walk::settle_some(const CancelToken& cancel) {
+  constexpr std::chrono::nanoseconds kMost = std::chrono::milliseconds(100);  // a stop is seen after 200
+  if (settler_.done()) return;
+  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t cpu_start = std::clock();
+  settler_.work(std::min(2 * last_step_, kMost), cancel);
+  counters_->settle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  counters_->settle_cpu_seconds += static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
 }
 
 void Walk::embed() {

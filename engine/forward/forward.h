@@ -41,6 +41,7 @@ struct SequenceStep {
 // Bytes read and operations done, counted by formula as the walk goes (for percent_of_limit and Explain).
 struct StepCounters {
   double bytes = 0, ops = 0;
+  double settle_seconds = 0, settle_cpu_seconds = 0;  // of the step's time: moving weights into memory, which is done once
 };
 
 class Forward {
@@ -58,6 +59,7 @@ class Forward {
   virtual Status run(std::span<const SequenceStep> steps, float* logits, const CancelToken& cancel, StepCounters& counters) = 0;
   // Weights are left in the file until steps have been made: does all of that work now. Not while a step runs.
   virtual void settle(const CancelToken&) {}
+  virtual bool settled() const { return true; }
   virtual std::uint64_t weights_bytes() const = 0;
   virtual double bytes_per_token() const = 0;   // weights read for one decode step
   virtual double ops_per_token() const = 0;     // multiply-adds x 2 of the matrices for one token, LM head included

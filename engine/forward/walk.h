@@ -21,6 +21,7 @@ class Walk final : public Forward {
   int max_rows() const override { return max_rows_; }
   Status run(std::span<const SequenceStep> steps, float* logits, const CancelToken& cancel, StepCounters& counters) override;
   void settle(const CancelToken& cancel) override { settler_.work(std::chrono::hours(1), cancel); }
+  bool settled() const override { return settler_.done(); }
   std::uint64_t weights_bytes() const override { return weights_.bytes; }
   double bytes_per_token() const override { return bytes_per_token_; }
   double ops_per_token() const override { return ops_per_token_; }
@@ -72,6 +73,7 @@ class Walk final : public Forward {
   void project(const Activations& x, const Weight* weight, const float* bias, const Target& to);
   bool joins_residual(const float* bias, const OptionalNorm& post_norm) const;
   Target residual(Mat x) const;
+  void settle_some(const CancelToken& cancel);
   void add_residual(Mat x, Mat y, const OptionalNorm& post_norm);
   Mat scratch(std::shared_ptr<std::byte>& storage, int rows, int cols) { return device_->matrix(storage, rows, cols); }
   void point_to_pages(const Layer& layer, std::vector<SequenceRows>& rows, std::span<const int> owners);

@@ -88,6 +88,7 @@ class Settler {
   Settler(const ModelWeights& weights, Device& device);
   // Works for about BUDGET; a zero budget does nothing.
   void work(std::chrono::nanoseconds budget, const CancelToken& cancel);
+  bool done() const { return left_.empty(); }
 
  private:
   Device& device_;

@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -86,6 +87,10 @@ class ParsedFile final : public GgufFile {
     if (const MappedFile* mapping = mapping_of(data)) return mapping->read(data, to);
     std::memcpy(to, data.data(), data.size());
     return true;
+  }
+
+  bool whole() const override {
+    return std::all_of(mappings_.begin(), mappings_.end(), [](const auto& mapping) { return mapping->whole(); });
   }
 
   // Probes are cheap; what is not there is read in large steps, which the system need not guess.

@@ -59,6 +59,8 @@ class GgufFile {
   virtual std::string fingerprint() const = 0;
   // Copies DATA, a part of a tensor, to TO without mapping its pages; false: the file cannot be read any more.
   virtual bool read(std::span<const std::byte> data, std::byte* to) const = 0;
+  // False once a part of the file has become shorter than it was when opened: its data must not be touched any more.
+  virtual bool whole() const = 0;
   // Waits until the system holds DATA in memory, as far as it has room.
   virtual void bring(std::span<const std::byte> data) const = 0;
 

@@ -67,9 +67,11 @@ class Scheduler {
   void save_curves(std::unique_lock<std::mutex>& lock);
   bool may_measure() const;
   void measure(std::unique_lock<std::mutex>& lock);
+  ModelRuntime* unsettled_model() const;
   ModelRuntime* unread_model() const;
   std::shared_ptr<Device> untuned_device() const;
   std::shared_ptr<Device> unmeasured_device() const;
+  void settle(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
   void tune(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock);
   void measure_reading(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
   void measure_limits(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock);

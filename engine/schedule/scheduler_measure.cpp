@@ -1,4 +1,4 @@
-// What is measured while nothing is to be done: once what suits this machine (device tuning), how fast a model reads that has not answered
+// What is done while nothing is to be done: the rest of a model's weights comes into memory, and it is measured once what suits this machine (device tuning), how fast a model reads that has not answered
 // yet, and once the limits of the machine. A turn that comes meanwhile goes first.
 #include <algorithm>
 #include <chrono>
@@ -11,6 +11,12 @@ namespace {
 constexpr int kFirstRows = 16, kSecondRows = 64;  // of the steps that give a model its first curve
 
 }  // namespace
+
+// A model with weights that are still read from the file, or null.
+ModelRuntime* Scheduler::unsettled_model() const {
+  const auto found = std::find_if(models_.begin(), models_.end(), [](const auto& m) { return m->device && !m->closing && !m->forward->settled(); });
+  return found == models_.end() ? nullptr : found->get();
+}
 
 // The model of which most can be learned now, or null.
 ModelRuntime* Scheduler::unread_model() const {
@@ -33,12 +39,23 @@ std::shared_ptr<Device> Scheduler::unmeasured_device() const {
   return nullptr;
 }
 
-bool Scheduler::may_measure() const { return curves_.kept() && !measuring_failed_ && (untuned_device() != nullptr || unread_model() != nullptr || unmeasured_device() != nullptr); }
+bool Scheduler::may_measure() const { return curves_.kept() && !measuring_failed_ && (unsettled_model() != nullptr || untuned_device() != nullptr || unread_model() != nullptr || unmeasured_device() != nullptr); }
 
 void Scheduler::measure(std::unique_lock<std::mutex>& lock) {
-  if (const std::shared_ptr<Device> untuned = untuned_device()) tune(untuned, lock);
+  if (ModelRuntime* unsettled = unsettled_model()) settle(*unsettled, lock);
+  else if (const std::shared_ptr<Device> untuned = untuned_device()) tune(untuned, lock);
   else if (ModelRuntime* runtime = unread_model()) measure_reading(*runtime, lock);
   else if (const std::shared_ptr<Device> device = unmeasured_device()) measure_limits(device, lock);
+}
+
+void Scheduler::settle(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
+  const CancelToken cancel;
+  step_cancel_ = cancel;
+  step_turns_.clear();
+  lock.unlock();
+  runtime.forward->settle(cancel);
+  lock.lock();
+  step_cancel_.reset();
 }
 
 // Two steps of a text that nobody wrote, after one that brings the weights into memory.
@@ -47,7 +64,6 @@ void Scheduler::measure_reading(ModelRuntime& runtime, std::unique_lock<std::mut
   step_cancel_ = cancel;
   step_turns_.clear();
   lock.unlock();
-  runtime.forward->settle(cancel);
   std::vector<TokenId> ids;
   for (int i = 0; i < 2 * kFirstRows + kSecondRows; ++i) ids.push_back(i % runtime.info->description.vocab);
   CacheRequest request;

@@ -131,14 +131,16 @@ void Scheduler::run_step(ModelRuntime& runtime, std::unique_lock<std::mutex>& lo
   StepCounters counters;
   const auto start = Clock::now();
   const std::clock_t cpu_start = std::clock();
+  const bool settled = runtime.forward->settled();
   const Status status = runtime.forward->run(sequences, logits_.data(), cancel, counters);
-  const double ms = ms_between(start, Clock::now());
-  const PhaseWork work{counters.bytes, counters.ops, ms / 1000, static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC, 1};
+  const double ms = ms_between(start, Clock::now()), cpu_s = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
+  const PhaseWork work{counters.bytes, counters.ops, ms / 1000 - counters.settle_seconds, std::max(0.0, cpu_s - counters.settle_cpu_seconds), 1};
 
   lock.lock();
   step_cancel_.reset();
   step_turns_.clear();
-  if (status) learn(runtime, step, ms);
+  // A step that read weights from the file tells little of later ones; still more than nothing.
+  if (status && (settled || runtime.curve.samples() == 0)) learn(runtime, step, ms - counters.settle_seconds * 1000);
   lock.unlock();
   take_results(runtime, step, status, work);
   lock.lock();

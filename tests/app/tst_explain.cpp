@@ -176,7 +176,7 @@ void TestExplain::whatWouldMakeItFaster_data() {
   row("decode at the memory limit", onProcessor(5, 60, 80, 10), "writing, which memory speed bounds");
   row("decode near no limit", onProcessor(5, 60, 30, 10), "30_% of its limit");
   row("decode of many chats", onProcessor(5, 60, 30, 70), "writing, which arithmetic bounds");
-  row("decode beside a busy program", onProcessor(5, 60, 30, 10, 1.0), "other programs held a core");
+  row("decode beside a busy program", onProcessor(5, 60, 30, 10, 1.0), "kept waiting meanwhile, by other programs");
   TurnRecord read = onProcessor(5, 60, 80, 10);
   read.prefillMs = 4000;
   row("prefill at the arithmetic limit", read, "reading, which arithmetic bounds");

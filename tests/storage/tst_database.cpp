@@ -194,6 +194,33 @@ class DatabaseTest : public QObject {
     QCOMPARE(ChatStore(database.get()).chats()->size(), 1);
   }
 
+  // Nothing may be written into the profile, yet all of it is read: brought up to date in a copy.
+  void olderSchemaIsReadWhereNothingMayBeWritten() {
+    const QString steps = dir_->filePath(QStringLiteral("steps"));
+    const int newest = copyMigrations(steps);
+    for (int version = 2; version <= newest; ++version)
+      for (const QString& name : QDir(steps).entryList({QStringLiteral("%1_*.sql").arg(version, 3, 10, QLatin1Char('0'))})) QVERIFY(QFile::remove(steps + QLatin1Char('/') + name));
+    OpenOptions first = at(folder());
+    first.migrations = steps;
+    {
+      const auto database = opened(first);
+      ChatStore store(database.get());
+      QVERIFY(store.createChat(chatCalled(QStringLiteral("a"))).ok());
+    }
+    OpenOptions reading = at(folder());
+    reading.readOnly = true;
+    for (int i = 0; i < 2; ++i) {
+      const auto database = opened(reading);
+      QVERIFY(database);
+      QCOMPARE(database->report().state, OpenState::ReadOnly);
+      ChatStore store(database.get());
+      QCOMPARE(store.chats()->size(), 1);
+      QVERIFY(store.turns(QStringLiteral("a")).ok());
+      QCOMPARE(store.createChat(chatCalled(QStringLiteral("b"))).failure().kind, FailureKind::ReadOnly);
+    }
+    QCOMPARE(opened(at(folder()))->report().state, OpenState::Migrated);
+  }
+
   void newerFileOpensReadOnly() {
     putChat(folder(), QStringLiteral("a"));
     {

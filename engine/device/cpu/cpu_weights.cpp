@@ -3,6 +3,7 @@
 // A piece is the same bytes either way, so results do not depend on how far that has come.
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "engine/device/cpu/cpu_device.h"
 #include "engine/device/cpu/weight_tiles.h"
@@ -42,7 +43,13 @@ std::size_t CpuDevice::settle(Weight& weight, std::size_t bytes) {
   if (w.interleaved || !w.read) return 0;
   const int pieces = (w.rows + kPieceRows - 1) / kPieceRows, left = pieces * w.experts - w.settled;
   const std::size_t row = w.bytes / zu(w.rows), expert_bytes = row * zu(round_up(w.rows, kTileRows)), piece_bytes = row * kPieceRows;
-  if (w.tiles == nullptr) w.tiles = allocate_tiles(expert_bytes * zu(w.experts));
+  if (w.tiles == nullptr) {
+    try {
+      w.tiles = allocate_tiles(expert_bytes * zu(w.experts));
+    } catch (const std::bad_alloc&) {
+      return 0;  // it stays in the file, which works
+    }
+  }
   const int count = std::min(left, static_cast<int>(std::min<std::size_t>(zu(left), bytes / piece_bytes + 1)));
   pool_.run(count, [&](int i, int thread) {
     const int expert = (w.settled + i) / pieces, row0 = (w.settled + i) % pieces * kPieceRows;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <vector>
 
 namespace tg::cpu {
@@ -91,7 +92,7 @@ std::optional<Tuning> read_tuning(const std::string& path, std::string_view key)
 }
 
 bool write_tuning(const std::string& path, std::string_view key, const Tuning& tuning) {
-  const std::string own = plain_key(key), fresh = path + ".new";
+  const std::string own = plain_key(key), fresh = path + "." + std::to_string(std::random_device{}());  // of this writer alone
   std::vector<Line> lines = read_lines(path);
   std::erase_if(lines, [&](const Line& line) { return line.key == own; });
   lines.insert(lines.begin(), {own, tuning});
@@ -105,7 +106,9 @@ bool write_tuning(const std::string& path, std::string_view key, const Tuning& t
   }
   std::error_code error;
   std::filesystem::rename(fresh, path, error);
-  return !error;
+  if (!error) return true;
+  std::filesystem::remove(fresh, error);
+  return false;
 }
 
 }  // namespace tg::cpu

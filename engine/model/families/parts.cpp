@@ -221,6 +221,9 @@ void FamilyBuilder::experts(int i, const ExpertsOptions& options) {
   e.router_bias = vector_if(in_layer(i, "ffn_gate_inp.bias"), e.n_experts);
   e.selection_bias = vector_if(in_layer(i, "exp_probs_b.bias"), e.n_experts);
   e.gate_up = matrix_if(in_layer(i, "ffn_gate_up_exps.weight"), 2 * e.width, model.dim, e.n_experts);
+  if (e.gate_up && e.width % 32 != 0) {  // the halves are multiplied in pieces of 32 rows, which may not reach into each other
+    fail(ErrorCode::unsupported, "Experts with gate and up in one matrix need a width that is a multiple of 32; this model's is " + std::to_string(e.width) + ".");
+  }
   if (!e.gate_up) {
     e.gate = matrix(in_layer(i, "ffn_gate_exps.weight"), e.width, model.dim, e.n_experts);
     e.up = matrix(in_layer(i, "ffn_up_exps.weight"), e.width, model.dim, e.n_experts);
