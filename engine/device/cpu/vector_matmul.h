@@ -34,12 +34,16 @@ TG_INLINE void store_panel(const Unpacked& u, std::byte* to) {
   for (int g = 0; K::kMin && g < K::kGroups; ++g) vstore(f + (K::kGroups + g) * 16, u.min[g]);
 }
 
+// Blocks of 256 step through memory as no hardware prefetch follows, and the first cache can wait for few lines at a time: the second cache is
+// asked earlier. Smaller blocks do not need it.
+constexpr std::size_t kSecondCacheAhead = 32768;
+
 // Asks for PART of PARTS of a block at `from`, so that the requests are evenly spread over the work: all lines of a large block asked for
 // at once wait for each other. The barrier holds the compiler to that place.
-template <std::size_t Bytes, int Parts>
+template <std::size_t Bytes, int Parts, int Locality = 3>
 TG_INLINE void prefetch_part(const std::byte* from, int part) {
   constexpr std::size_t kLines = (Bytes + 63) / 64;
-  for (std::size_t i = kLines * zu(part) / zu(Parts); i < kLines * zu(part + 1) / zu(Parts); ++i) __builtin_prefetch(from + i * 64, 0, 3);
+  for (std::size_t i = kLines * zu(part) / zu(Parts); i < kLines * zu(part + 1) / zu(Parts); ++i) __builtin_prefetch(from + i * 64, 0, Locality);
   asm volatile("" ::: "memory");
 }
 
@@ -110,6 +114,7 @@ void direct(const std::byte* tile, int blocks, std::size_t ahead, const ActBlock
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i) {
       prefetch_part<zu(Traits<F>::bytes) * kTileRows, L::kBlocks>(tile + ahead, i);
+      if constexpr (L::kBlocks > 1) prefetch_part<zu(Traits<F>::bytes) * kTileRows, L::kBlocks, 2>(tile + kSecondCacheAhead, i);
       Unpacked u;
       L::load(tile, i, u);
       multiply_unpacked<K, N>(u, a, b + i, L::kOffset, acc);
