@@ -45,8 +45,8 @@ struct WeightSource {
   Format format{};
   int rows = 0, cols = 0, experts = 1;
   std::span<const std::byte> data;
-  std::function<void()> release;
-  std::function<bool(std::size_t offset, std::span<std::byte> to)> read;
+  std::function<void()> release = {};
+  std::function<bool(std::size_t offset, std::span<std::byte> to)> read = {};
   float scale = 1.0F;           // factor of the whole tensor (NVFP4 files carry one)
   bool row_lookup = false;      // also used as an embedding table
 };

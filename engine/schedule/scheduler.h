@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -65,16 +66,20 @@ class Scheduler {
   bool busy(const std::string& sequence) const;
   bool has_work() const;
   void save_curves(std::unique_lock<std::mutex>& lock);
-  bool may_measure() const;
+  struct IdleWork {
+    void (Scheduler::*what)(ModelRuntime&, std::unique_lock<std::mutex>&);
+    ModelRuntime* model;
+  };
+  std::optional<IdleWork> idle_work() const;
+  bool may_measure() const { return idle_work().has_value(); }
   void measure(std::unique_lock<std::mutex>& lock);
-  ModelRuntime* unsettled_model() const;
-  ModelRuntime* unread_model() const;
-  std::shared_ptr<Device> untuned_device() const;
-  std::shared_ptr<Device> unmeasured_device() const;
+  template <class Job>
+  bool while_idle(std::unique_lock<std::mutex>& lock, Job&& job);
   void settle(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
-  void tune(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock);
+  void tune(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
   void measure_reading(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
-  void measure_limits(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock);
+  Status read_for_curve(ModelRuntime& runtime, const CancelToken& cancel, PrefillCurve& curve);
+  void measure_limits(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock);
 
   KvCache& cache_;
   mutable std::mutex mutex_;

@@ -12,58 +12,56 @@ constexpr int kFirstRows = 16, kSecondRows = 64;  // of the steps that give a mo
 
 }  // namespace
 
-// A model with weights that are still read from the file, or null.
-ModelRuntime* Scheduler::unsettled_model() const {
-  const auto found = std::find_if(models_.begin(), models_.end(), [](const auto& m) { return m->device && !m->closing && !m->forward->settled(); });
-  return found == models_.end() ? nullptr : found->get();
-}
-
-// The model of which most can be learned now, or null.
-ModelRuntime* Scheduler::unread_model() const {
-  const auto found = std::find_if(models_.begin(), models_.end(), [](const auto& m) { return m->device && !m->closing && m->curve.samples() == 0; });
-  return found == models_.end() ? nullptr : found->get();
-}
-
-std::shared_ptr<Device> Scheduler::untuned_device() const {
-  const auto found = std::find_if(models_.begin(), models_.end(), [](const auto& m) { return m->device && !m->closing && !m->device->tuned(); });
-  return found == models_.end() ? nullptr : (*found)->device;
-}
-
-// Limits without a date are measured again: what is shown says from when it is.
-std::shared_ptr<Device> Scheduler::unmeasured_device() const {
+// The first that wants to be done of a loaded model, in this order for each: weights still read from the file, a device without its tuning, a
+// model that has not been seen reading, limits of the machine (those without a date too: what is shown says from when it is).
+std::optional<Scheduler::IdleWork> Scheduler::idle_work() const {
+  if (!curves_.kept() || measuring_failed_) return std::nullopt;
   for (const auto& m : models_) {
     if (!m->device || m->closing) continue;
-    const auto known = curves_.limits(m->device->name());
-    if (!known || known->measured_s == 0) return m->device;
+    if (!m->forward->settled()) return IdleWork{&Scheduler::settle, m.get()};
+    if (!m->device->tuned()) return IdleWork{&Scheduler::tune, m.get()};
+    if (m->curve.samples() == 0) return IdleWork{&Scheduler::measure_reading, m.get()};
+    const auto limits = curves_.limits(m->device->name());
+    if (!limits || limits->measured_s == 0) return IdleWork{&Scheduler::measure_limits, m.get()};
   }
-  return nullptr;
+  return std::nullopt;
 }
-
-bool Scheduler::may_measure() const { return curves_.kept() && !measuring_failed_ && (unsettled_model() != nullptr || untuned_device() != nullptr || unread_model() != nullptr || unmeasured_device() != nullptr); }
 
 void Scheduler::measure(std::unique_lock<std::mutex>& lock) {
-  if (ModelRuntime* unsettled = unsettled_model()) settle(*unsettled, lock);
-  else if (const std::shared_ptr<Device> untuned = untuned_device()) tune(untuned, lock);
-  else if (ModelRuntime* runtime = unread_model()) measure_reading(*runtime, lock);
-  else if (const std::shared_ptr<Device> device = unmeasured_device()) measure_limits(device, lock);
+  if (const auto next = idle_work()) (this->*next->what)(*next->model, lock);
 }
 
-void Scheduler::settle(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
+// Runs JOB(cancel) without the lock, cancelled by a turn that comes meanwhile; false: it was.
+template <class Job>
+bool Scheduler::while_idle(std::unique_lock<std::mutex>& lock, Job&& job) {
   const CancelToken cancel;
   step_cancel_ = cancel;
   step_turns_.clear();
   lock.unlock();
-  runtime.forward->settle(cancel);
+  job(cancel);
   lock.lock();
   step_cancel_.reset();
+  return !cancel.cancelled();
+}
+
+void Scheduler::settle(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
+  while_idle(lock, [&](const CancelToken& cancel) { runtime.forward->settle(cancel); });
 }
 
 // Two steps of a text that nobody wrote, after one that brings the weights into memory.
 void Scheduler::measure_reading(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
-  const CancelToken cancel;
-  step_cancel_ = cancel;
-  step_turns_.clear();
-  lock.unlock();
+  PrefillCurve curve;
+  Status status = Ok{};
+  if (!while_idle(lock, [&](const CancelToken& cancel) { status = read_for_curve(runtime, cancel, curve); })) return;
+  measuring_failed_ = !status;
+  if (!status) return;
+  runtime.curve = curve;
+  runtime.largest_step = kSecondRows;
+  curves_.set_curve(runtime.curve_key(), curve);
+  save_curves(lock);
+}
+
+Status Scheduler::read_for_curve(ModelRuntime& runtime, const CancelToken& cancel, PrefillCurve& curve) {
   std::vector<TokenId> ids;
   for (int i = 0; i < 2 * kFirstRows + kSecondRows; ++i) ids.push_back(i % runtime.info->description.vocab);
   CacheRequest request;
@@ -73,7 +71,6 @@ void Scheduler::measure_reading(ModelRuntime& runtime, std::unique_lock<std::mut
   std::unique_ptr<CacheLease> lease = cache_.begin(request);
   cache_.restore(*lease, 0);
   logits_.resize(static_cast<std::size_t>(runtime.info->description.vocab));
-  PrefillCurve curve;
   Status status = Ok{};
   for (const int rows : {kFirstRows, kFirstRows, kSecondRows}) {
     const int depth = lease->tokens(), last = rows - 1;
@@ -92,41 +89,28 @@ void Scheduler::measure_reading(ModelRuntime& runtime, std::unique_lock<std::mut
     cache_.commit(*lease, step.tokens);
   }
   cache_.finish(std::move(lease));
-  lock.lock();
-  step_cancel_.reset();
-  if (cancel.cancelled()) return;
-  measuring_failed_ = !status;
-  if (!status) return;
-  runtime.curve = curve;
-  runtime.largest_step = kSecondRows;
-  curves_.set_curve(runtime.curve_key(), curve);
-  save_curves(lock);
+  return status;
 }
 
-void Scheduler::tune(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock) {
-  const CancelToken cancel;
-  step_cancel_ = cancel;
-  step_turns_.clear();
-  lock.unlock();
-  device->set_cancel(&cancel.flag());
-  device->tune();
-  device->set_cancel(nullptr);
-  lock.lock();
-  step_cancel_.reset();
-  if (!cancel.cancelled() && !device->tuned()) measuring_failed_ = true;
+void Scheduler::tune(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<Device> device = runtime.device;
+  const bool undisturbed = while_idle(lock, [&](const CancelToken& cancel) {
+    device->set_cancel(&cancel.flag());
+    device->tune();
+    device->set_cancel(nullptr);
+  });
+  if (undisturbed && !device->tuned()) measuring_failed_ = true;
 }
 
-void Scheduler::measure_limits(const std::shared_ptr<Device>& device, std::unique_lock<std::mutex>& lock) {
-  const CancelToken cancel;
-  step_cancel_ = cancel;
-  step_turns_.clear();
-  lock.unlock();
-  device->set_cancel(&cancel.flag());
-  const DeviceLimits limits = device->measure_limits();
-  device->set_cancel(nullptr);
-  lock.lock();
-  step_cancel_.reset();
-  if (cancel.cancelled()) return;
+void Scheduler::measure_limits(ModelRuntime& runtime, std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<Device> device = runtime.device;
+  DeviceLimits limits;
+  const bool undisturbed = while_idle(lock, [&](const CancelToken& cancel) {
+    device->set_cancel(&cancel.flag());
+    limits = device->measure_limits();
+    device->set_cancel(nullptr);
+  });
+  if (!undisturbed) return;
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   if (limits.read_gb_per_s > 0) curves_.set_limits(device->name(), {limits.read_gb_per_s, limits.int8_gop_per_s, limits.f32_gop_per_s, now.count()});
   else measuring_failed_ = true;

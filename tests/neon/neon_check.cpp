@@ -39,13 +39,7 @@ bool rows_are_independent(const std::string& kernels, const FormatInfo& info) {
   const auto device = make_device(kernels);
   cpu::Random random(9);
   const auto bytes = cpu::make_weight(info.format, rows, cols, cpu::Payload::random, random);
-  WeightSource source;
-  source.name = "check";
-  source.format = info.format;
-  source.rows = rows;
-  source.cols = cols;
-  source.data = bytes;
-  const auto weight = device->upload(source);
+  const auto weight = device->upload({.name = "check", .format = info.format, .rows = rows, .cols = cols, .data = bytes});
   std::shared_ptr<std::byte> storage;
   const Mat x = device->matrix(storage, n, cols);
   for (int r = 0; r < n; ++r) {

@@ -16,6 +16,7 @@
 
 #include "app/format.h"
 #include "tests/support/picture_cache.h"
+#include "tests/support/save_picture.h"
 #include "views/cache/budgets_dialog.h"
 #include "views/cache/cache_actions.h"
 #include "views/cache/cache_detail.h"
@@ -437,33 +438,25 @@ class TestCachePage : public QObject {
     QCOMPARE(f.table()->model()->rowCount(), 0);
   }
 
-  // Looked at by people when TG_PICTURES names a folder.
   void picture() {
     Fixture f;
     f.page()->choose(u"contract"_s);
-    const QString folder = qEnvironmentVariable("TG_PICTURES");
-    const auto save = [&](QWidget* w, const char* name) {
-      for (int i = 0; i < 5; ++i) QCoreApplication::processEvents();
-      const QImage image = w->grab().toImage();
-      QVERIFY(!image.isNull());
-      if (!folder.isEmpty()) image.save(folder + u'/' + QString::fromLatin1(name) + u".png"_s);
-    };
-    save(f.window.get(), "cache-design");
+    QVERIFY(test::savePicture(f.window.get(), "cache-design"));
     f.app.values.set(Setting::Theme, u"dark"_s);
-    save(f.window.get(), "cache-design-dark");
+    QVERIFY(test::savePicture(f.window.get(), "cache-design-dark"));
     f.app.values.set(Setting::Theme, u"light"_s);
     BudgetsDialog dialog(f.cache(), f.window.get());
     dialog.findChild<QDoubleSpinBox*>(u"ramBudgetSpin"_s)->setValue(2);
-    save(&dialog, "budgets-design");
+    QVERIFY(test::savePicture(&dialog, "budgets-design"));
     f.window->resize(800, 600);
-    save(f.window.get(), "cache-narrow");
-    save(f.part<QScrollArea>(u"cacheScroll"_s)->widget(), "cache-narrow-all");
+    QVERIFY(test::savePicture(f.window.get(), "cache-narrow"));
+    QVERIFY(test::savePicture(f.part<QScrollArea>(u"cacheScroll"_s)->widget(), "cache-narrow-all"));
     f.window->resize(1440, 900);
     f.window->showPage(0);
     f.window->chatsPage()->openChat(u"boiler"_s);
     f.window->chatsPage()->showInspector(true);
     f.part<QTabWidget>(u"inspectorTabs"_s)->setCurrentIndex(1);
-    save(f.window.get(), "inspector-cache");
+    QVERIFY(test::savePicture(f.window.get(), "inspector-cache"));
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "app/format.h"
 #include "tests/support/picture_cache.h"
+#include "tests/support/save_picture.h"
 #include "views/chats/chat_view.h"
 #include "views/chats/chats_page.h"
 #include "views/inspector/explain_tab.h"
@@ -102,24 +103,16 @@ class TestExplainTab : public QObject {
     QCOMPARE(f.tabs()->count(), 1);
   }
 
-  // Looked at by people when TG_PICTURES names a folder.
   void picture() {
     Fixture f;
     QTRY_VERIFY(f.words(u"reading"_s).contains(u"172"_s));
-    const QString folder = qEnvironmentVariable("TG_PICTURES");
-    const auto save = [&](QWidget* w, const char* name) {
-      for (int i = 0; i < 5; ++i) QCoreApplication::processEvents();
-      const QImage image = w->grab().toImage();
-      QVERIFY(!image.isNull());
-      if (!folder.isEmpty()) image.save(folder + u'/' + QString::fromLatin1(name) + u".png"_s);
-    };
-    save(f.window.get(), "inspector-explain");
-    save(f.part<QScrollArea>(u"explainView"_s)->widget(), "inspector-explain-all");
+    QVERIFY(test::savePicture(f.window.get(), "inspector-explain"));
+    QVERIFY(test::savePicture(f.part<QScrollArea>(u"explainView"_s)->widget(), "inspector-explain-all"));
     f.part<QToolButton>(u"turnPrev"_s)->click();
     QTRY_VERIFY(f.words(u"reading"_s).contains(u"older"_s));
-    save(f.part<QScrollArea>(u"explainView"_s)->widget(), "inspector-explain-unknown");
+    QVERIFY(test::savePicture(f.part<QScrollArea>(u"explainView"_s)->widget(), "inspector-explain-unknown"));
     f.app.values.set(Setting::Theme, u"dark"_s);
-    save(f.window.get(), "inspector-explain-dark");
+    QVERIFY(test::savePicture(f.window.get(), "inspector-explain-dark"));
   }
 };
 

@@ -59,14 +59,7 @@ Values random_values(int n, std::uint64_t seed, float size = 1.0F) {
 }
 
 std::unique_ptr<Weight> upload(CpuDevice& device, Format format, int rows, int cols, int experts, const std::vector<std::byte>& bytes) {
-  WeightSource source;
-  source.name = "check";
-  source.format = format;
-  source.rows = rows;
-  source.cols = cols;
-  source.experts = experts;
-  source.data = bytes;
-  auto weight = device.upload(source);
+  auto weight = device.upload({.name = "check", .format = format, .rows = rows, .cols = cols, .experts = experts, .data = bytes});
   return weight.ok() ? std::move(*weight) : nullptr;
 }
 

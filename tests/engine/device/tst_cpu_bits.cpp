@@ -22,14 +22,7 @@ std::unique_ptr<Device> make_device(const std::string& kernels, int threads) {
 }
 
 std::unique_ptr<Weight> upload(Device& device, Format format, int rows, int cols, int experts, const std::vector<std::byte>& bytes) {
-  WeightSource source;
-  source.name = "test";
-  source.format = format;
-  source.rows = rows;
-  source.cols = cols;
-  source.experts = experts;
-  source.data = bytes;
-  auto weight = device.upload(source);
+  auto weight = device.upload({.name = "test", .format = format, .rows = rows, .cols = cols, .experts = experts, .data = bytes});
   return weight.ok() ? std::move(*weight) : nullptr;
 }
 

@@ -37,12 +37,7 @@ class TestCpuDevice : public QObject {
   void short_matrix_is_refused() {
     const auto device = make_cpu_device({});
     const std::vector<std::byte> bytes(10);
-    WeightSource source;
-    source.name = "short";
-    source.format = Format::Q4_0;
-    source.rows = 2;
-    source.cols = 32;
-    source.data = bytes;
+    WeightSource source{.name = "short", .format = Format::Q4_0, .rows = 2, .cols = 32, .data = bytes};
     QVERIFY(!(*device)->upload(source).ok());
     source.cols = 33;  // no whole blocks
     QVERIFY(!(*device)->upload(source).ok());

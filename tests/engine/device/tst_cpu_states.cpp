@@ -137,14 +137,7 @@ class Experts : public Layer {
   std::unique_ptr<Weight> make(int rows, int cols, int seed) {
     cpu::Random random(static_cast<std::uint64_t>(seed));
     bytes_.push_back(cpu::make_weight(Format::Q4_0, rows * kExperts, cols, cpu::Payload::random, random));
-    WeightSource source;
-    source.name = "experts";
-    source.format = Format::Q4_0;
-    source.rows = rows;
-    source.cols = cols;
-    source.experts = kExperts;
-    source.data = bytes_.back();
-    return std::move(*device_.upload(source));
+    return std::move(*device_.upload({.name = "experts", .format = Format::Q4_0, .rows = rows, .cols = cols, .experts = kExperts, .data = bytes_.back()}));
   }
   Mat compute(const std::vector<int>& sequences, std::span<const SequenceRows> parts) override {
     const Mat x = input(memory_[0], parts, sequences, kDim, 5);

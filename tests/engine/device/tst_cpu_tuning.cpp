@@ -163,13 +163,7 @@ class TestCpuTuning : public QObject {
     constexpr int kRows = 83, kCols = 768, kMost = 30;
     cpu::Random random(11);
     const auto bytes = cpu::make_weight(static_cast<Format>(format), kRows, kCols, cpu::Payload::random, random);
-    WeightSource source;
-    source.name = "test";
-    source.format = static_cast<Format>(format);
-    source.rows = kRows;
-    source.cols = kCols;
-    source.data = bytes;
-    const auto weight = device.upload(source);
+    const auto weight = device.upload({.name = "test", .format = static_cast<Format>(format), .rows = kRows, .cols = kCols, .data = bytes});
     QVERIFY(weight.ok());
     std::shared_ptr<std::byte> storage;
     const Mat x = device.matrix(storage, kMost, kCols);

@@ -23,13 +23,7 @@ std::unique_ptr<Uploaded> upload(Format format, int rows, int experts, const Byt
   CpuOptions options;
   options.threads = 3;
   u->device = std::move(*make_cpu_device(options));
-  WeightSource source;
-  source.name = "test";
-  source.format = format;
-  source.rows = rows;
-  source.cols = kCols;
-  source.experts = experts;
-  source.data = bytes;
+  WeightSource source{.name = "test", .format = format, .rows = rows, .cols = kCols, .experts = experts, .data = bytes};
   if (later != nullptr) source.read = [later](std::size_t offset, std::span<std::byte> to) { return std::memcpy(to.data(), later->data() + offset, to.size()), true; };
   u->weight = std::move(*u->device->upload(source));
   return u;
