@@ -19,11 +19,19 @@ class MappedFile {
   virtual std::span<const std::byte> bytes() const = 0;
   // Copies PART of the view to TO without mapping its pages; false: the file has become shorter or cannot be read any more.
   virtual bool read(std::span<const std::byte> part, std::byte* to) const = 0;
+  // Gives back the memory that mapped pages of PART take; what is touched again comes from the system.
+  virtual void let_go(std::span<const std::byte> part) const = 0;
   // False once the file is shorter than the view: touching what is gone would end the program.
   virtual bool whole() const = 0;
+  // What the file was when it was opened, as file_identity() says it.
+  virtual const std::string& identity() const = 0;
   // True where the start of PART is held by the system, so that reading it needs no disk.
   virtual bool in_memory(std::span<const std::byte> part) const = 0;
 };
+
+// Which file PATH names and in which state: another text once it has been replaced, written to or has changed its length. Empty: it
+// cannot be looked at.
+std::string file_identity(const std::string& path);
 
 // A file that grows beyond the limit the user has set then fails to be written, as on a full disk, instead of ending the program. Called
 // once by each program, before it writes.

@@ -27,9 +27,19 @@ struct Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 };
 
+std::string identity_of(const struct stat& info) {
+  std::string text;
+  for (const auto part : {static_cast<long long>(info.st_dev), static_cast<long long>(info.st_ino), static_cast<long long>(info.st_size),
+                          static_cast<long long>(info.st_mtim.tv_sec), static_cast<long long>(info.st_mtim.tv_nsec)}) {
+    text += std::to_string(part) + " ";
+  }
+  return text;
+}
+
 class PosixMapping final : public MappedFile {
  public:
-  PosixMapping(Descriptor file, void* address, std::size_t size) : file_(std::move(file)), address_(address), size_(size) {}
+  PosixMapping(Descriptor file, void* address, std::size_t size, std::string identity)
+      : file_(std::move(file)), address_(address), size_(size), identity_(std::move(identity)) {}
   ~PosixMapping() override {
     if (size_ > 0) munmap(address_, size_);
   }
@@ -53,6 +63,15 @@ class PosixMapping final : public MappedFile {
     return fstat(file_.fd, &now) == 0 && now.st_size >= static_cast<off_t>(size_);
   }
 
+  void let_go(std::span<const std::byte> part) const override {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto first = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+  }
+
+  const std::string& identity() const override { return identity_; }
+
   bool in_memory(std::span<const std::byte> part) const override {
     char byte = 0;
     iovec to{&byte, 1};
@@ -65,6 +84,7 @@ class PosixMapping final : public MappedFile {
   Descriptor file_;
   void* address_;
   std::size_t size_;
+  std::string identity_;
 };
 
 Error io_error(const std::string& path, int code) {
@@ -86,10 +106,15 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
     return make_error(ErrorCode::io, "\"" + printable(path, 120) + "\" is not a file.");
   }
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (size == 0) return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(std::move(file), nullptr, 0));
+  if (size == 0) return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(std::move(file), nullptr, 0, identity_of(info)));
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (address == MAP_FAILED) return io_error(path, errno);
-  return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(std::move(file), address, size));
+  return std::unique_ptr<MappedFile>(std::make_unique<PosixMapping>(std::move(file), address, size, identity_of(info)));
+}
+
+std::string file_identity(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? identity_of(info) : std::string();
 }
 
 void make_file_size_limit_a_write_error() { std::signal(SIGXFSZ, SIG_IGN); }

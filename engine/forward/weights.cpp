@@ -157,8 +157,14 @@ class Uploader {
       error_ = make_error(ErrorCode::bad_file, "The file holds no data for " + ref.name + ".");
       return {};
     }
+    // Read, not mapped: a norm of some KiB would bring 64 KiB of the file into the process.
+    std::vector<std::byte> bytes(row_bytes(*info, ref.size));
     std::vector<float> values(ref.size);
-    dequantise(tensor->format, tensor->data.subspan(row_bytes(*info, ref.first), row_bytes(*info, ref.size)), values.data(), ref.size);
+    if (!file_->read(tensor->data.subspan(row_bytes(*info, ref.first), bytes.size()), bytes.data())) {
+      error_ = make_error(ErrorCode::io, "The model file cannot be read any more.");
+      return {};
+    }
+    dequantise(tensor->format, bytes, values.data(), ref.size);
     return values;
   }
 

@@ -88,10 +88,6 @@ Result<std::string_view> read_string(GgufCursor& in, std::string_view key) {
   return text;
 }
 
-bool is_float(GgufType type) {
-  return type == GgufType::f32 || type == GgufType::f64;
-}
-
 Status read_elements(GgufCursor& in, std::uint64_t count, std::string_view key, GgufArray& array) {
   if (array.type == GgufType::string) {
     array.strings.reserve(static_cast<std::size_t>(count));
@@ -100,20 +96,16 @@ Status read_elements(GgufCursor& in, std::uint64_t count, std::string_view key, 
       if (!text) return text.error();
       array.strings.push_back(*text);
     }
-  } else if (is_float(array.type)) {
-    array.floats.reserve(static_cast<std::size_t>(count));
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto number = read_float(in, array.type, key);
-      if (!number) return number.error();
-      array.floats.push_back(*number);
-    }
-  } else {
-    array.integers.reserve(static_cast<std::size_t>(count));
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto number = read_integer(in, array.type, key);
-      if (!number) return number.error();
-      array.integers.push_back(*number);
-    }
+    return Ok{};
+  }
+  std::string_view bytes;
+  if (!in.read_text(count * scalar_bytes(array.type), bytes)) return refuse_gguf("The metadata ends early, inside the key " + quoted(key) + ".");
+  array.numbers = std::as_bytes(std::span(bytes));
+  if (array.type != GgufType::boolean && array.type != GgufType::u64) return Ok{};  // every value of the others is one
+  GgufCursor elements(array.numbers);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto number = read_integer(elements, array.type, key);
+    if (!number) return number.error();
   }
   return Ok{};
 }
@@ -165,6 +157,25 @@ Result<GgufValue> read_value(GgufCursor& in, std::string_view key) {
 }
 
 }  // namespace
+
+bool is_float(GgufType type) {
+  return type == GgufType::f32 || type == GgufType::f64;
+}
+
+std::size_t GgufArray::size() const {
+  return type == GgufType::string ? strings.size() : numbers.size() / std::max(scalar_bytes(type), std::size_t{1});
+}
+
+std::int64_t GgufArray::integer(std::size_t i) const {
+  GgufCursor in(numbers.subspan(i * scalar_bytes(type)));
+  return *read_integer(in, type, {});
+}
+
+double GgufArray::number(std::size_t i) const {
+  if (!is_float(type)) return static_cast<double>(integer(i));
+  GgufCursor in(numbers.subspan(i * scalar_bytes(type)));
+  return *read_float(in, type, {});
+}
 
 Status read_gguf_metadata(GgufCursor& in, std::uint64_t count, GgufPart& part) {
   std::unordered_set<std::string_view> seen;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "engine/base/in_use.h"
 #include "engine/base/platform.h"
 #include "engine/base/text.h"
 #include "engine/gguf/parser.h"
@@ -42,7 +43,17 @@ class ParsedFile final : public GgufFile {
     for (GgufTensor& tensor : part.tensors) tensors_.push_back(std::move(tensor));
     return Ok{};
   }
-  void hold(std::unique_ptr<MappedFile> mapping) { mappings_.push_back(std::move(mapping)); }
+  void hold(const std::string& path, std::unique_ptr<MappedFile> mapping) {
+    mappings_.push_back(std::move(mapping));
+    paths_.push_back(path);
+  }
+  // True while the paths of all parts still name what was opened.
+  bool is_current() const {
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      if (file_identity(paths_[i]) != mappings_[i]->identity()) return false;
+    }
+    return true;
+  }
 
   // Call once, after the last part: the index points into the list of tensors.
   Status index_tensors() {
@@ -89,6 +100,12 @@ class ParsedFile final : public GgufFile {
     return true;
   }
 
+  void let_go_of_metadata() const override {
+    for (const std::span<const std::byte> header : headers_) {
+      if (const MappedFile* mapping = mapping_of(header)) mapping->let_go(header);
+    }
+  }
+
   bool whole() const override {
     return std::all_of(mappings_.begin(), mappings_.end(), [](const auto& mapping) { return mapping->whole(); });
   }
@@ -127,6 +144,7 @@ class ParsedFile final : public GgufFile {
 
   std::string path_;
   std::vector<std::unique_ptr<MappedFile>> mappings_;
+  std::vector<std::string> paths_;                   // of each mapping
   std::vector<std::span<const std::byte>> headers_;  // of each part
   std::vector<std::uint64_t> sizes_;
   std::uint64_t file_bytes_ = 0;
@@ -156,7 +174,7 @@ Status add_part(ParsedFile& file, const std::string& path, std::int64_t index, s
   if (keys.index != index || keys.count != count) return refuse(which + " does not belong to the first part.");
   const Status added = file.add(mapping->bytes(), std::move(*part));
   if (!added) return added.error();
-  file.hold(std::move(mapping));
+  file.hold(path, std::move(mapping));
   return Ok{};
 }
 
@@ -169,6 +187,8 @@ Status check_total(const ParsedFile& file, const SplitKeys& keys) {
 }  // namespace
 
 Result<std::shared_ptr<const GgufFile>> GgufFile::open(const std::string& path) {
+  static InUse<std::string, ParsedFile> in_use;
+  if (auto file = in_use.find(path); file != nullptr && file->is_current()) return std::shared_ptr<const GgufFile>(std::move(file));
   std::unique_ptr<MappedFile> mapping;
   auto first = open_part(path, mapping);
   if (!first) return first.error();
@@ -178,7 +198,7 @@ Result<std::shared_ptr<const GgufFile>> GgufFile::open(const std::string& path) 
   auto file = std::make_shared<ParsedFile>(path);
   const Status added = file->add(mapping->bytes(), std::move(*first));
   if (!added) return added.error();
-  file->hold(std::move(mapping));
+  file->hold(path, std::move(mapping));
   for (std::size_t i = 1; i < names->size(); ++i) {
     const Status part = add_part(*file, (*names)[i], static_cast<std::int64_t>(i), keys.count);
     if (!part) return part.error();
@@ -187,6 +207,7 @@ Result<std::shared_ptr<const GgufFile>> GgufFile::open(const std::string& path) 
   if (!total) return total.error();
   const Status indexed = file->index_tensors();
   if (!indexed) return indexed.error();
+  in_use.add(path, file);
   return std::shared_ptr<const GgufFile>(std::move(file));
 }
 
@@ -201,11 +222,6 @@ Result<std::shared_ptr<const GgufFile>> GgufFile::parse(std::span<const std::byt
   const Status indexed = file->index_tensors();
   if (!indexed) return indexed.error();
   return std::shared_ptr<const GgufFile>(std::move(file));
-}
-
-std::size_t GgufArray::size() const {
-  if (type == GgufType::string) return strings.size();
-  return type == GgufType::f32 || type == GgufType::f64 ? floats.size() : integers.size();
 }
 
 std::uint64_t GgufTensor::elements() const {

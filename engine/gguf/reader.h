@@ -18,13 +18,16 @@ namespace tg {
 
 enum class GgufType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 
-// An array of one element type. Numbers are kept as read; strings as views into the mapped file.
+bool is_float(GgufType type);
+
+// An array of one element type. Everything stays in the mapped file, strings as views of it.
 struct GgufArray {
   GgufType type{};
   std::vector<std::string_view> strings;  // when type == string
-  std::vector<std::int64_t> integers;     // integer and bool types (u64 above 2^63-1 is refused)
-  std::vector<double> floats;             // f32, f64
+  std::span<const std::byte> numbers;     // otherwise, as they stand in the file; checked, so that integer() and number() cannot fail
   std::size_t size() const;
+  std::int64_t integer(std::size_t i) const;  // integer and bool types (u64 above 2^63-1 is refused)
+  double number(std::size_t i) const;         // f32, f64 and what integer() gives
 };
 
 struct GgufValue {
@@ -43,7 +46,8 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  // Opens PATH (UTF-8) and, where its name ends in -00001-of-0000N.gguf, the other parts.
+  // Opens PATH (UTF-8) and, where its name ends in -00001-of-0000N.gguf, the other parts. Who opens a file that is held already and has
+  // not been changed since shares it.
   static Result<std::shared_ptr<const GgufFile>> open(const std::string& path);
   // The same checks on bytes in memory (tests, fuzzing). The bytes must outlive the object.
   static Result<std::shared_ptr<const GgufFile>> parse(std::span<const std::byte> bytes);
@@ -59,6 +63,8 @@ class GgufFile {
   virtual std::string fingerprint() const = 0;
   // Copies DATA, a part of a tensor, to TO without mapping its pages; false: the file cannot be read any more.
   virtual bool read(std::span<const std::byte> data, std::byte* to) const = 0;
+  // Gives back the memory that the metadata take once a vocabulary has been built of them: a text is wanted now and then.
+  virtual void let_go_of_metadata() const = 0;
   // False once a part of the file has become shorter than it was when opened: its data must not be touched any more.
   virtual bool whole() const = 0;
   // Waits until the system holds DATA in memory, as far as it has room.

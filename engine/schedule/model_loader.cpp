@@ -106,6 +106,7 @@ Result<std::unique_ptr<ModelRuntime>> load_model(const std::string& path, const 
   info->state_bytes = runtime->forward->kv_layout().state_bytes;
   runtime->key = {info->fingerprint, info->backend, info->kernel_variant, info->k_type, info->v_type, rope_set(*description)};
   info->description = std::move(*description);
+  (*file)->let_go_of_metadata();
   info->load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (info->backend == "cpu") runtime->memory = std::make_shared<HostPageMemory>();
   else runtime->memory = std::make_shared<DevicePageMemory>(*device);

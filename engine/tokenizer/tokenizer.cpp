@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/base/in_use.h"
 #include "engine/base/text.h"
 #include "engine/tokenizer/bpe.h"
 #include "engine/tokenizer/byte_alphabet.h"
@@ -190,9 +191,7 @@ Result<std::shared_ptr<const Tokenizer>> load_bpe(Vocabulary vocabulary, const s
       std::make_shared<BpeTokenizer>(std::move(vocabulary), std::move(*bpe), *splitter, model, pre));
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(std::shared_ptr<const GgufFile> file) {
+Result<std::shared_ptr<const Tokenizer>> load_tokenizer(std::shared_ptr<const GgufFile> file) {
   const auto model_key = file->string("tokenizer.ggml.model");
   if (!model_key) return make_error(ErrorCode::bad_file, "The kind of vocabulary (tokenizer.ggml.model) is missing.");
   const std::string model(*model_key);
@@ -209,6 +208,17 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(std::shared_ptr<const G
   if (!vocabulary) return vocabulary.error();
   if (model != "llama") return load_bpe(std::move(*vocabulary), model, pre);
   return std::shared_ptr<const Tokenizer>(std::make_shared<SpmTokenizer>(std::move(*vocabulary), pre));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(std::shared_ptr<const GgufFile> file) {
+  static InUse<const GgufFile*, Tokenizer> in_use;  // a tokenizer holds its file: no other can have the same address
+  const GgufFile* key = file.get();
+  if (auto tokenizer = in_use.find(key)) return tokenizer;
+  auto tokenizer = load_tokenizer(std::move(file));
+  if (tokenizer) in_use.add(key, *tokenizer);
+  return tokenizer;
 }
 
 }  // namespace tg

@@ -22,7 +22,7 @@ struct TokenizeOptions {
 
 class Tokenizer {
  public:
-  // Refuses an unknown model or pre-tokenizer by name.
+  // Refuses an unknown model or pre-tokenizer by name. That of a file which has one already is shared.
   static Result<std::shared_ptr<const Tokenizer>> load(std::shared_ptr<const GgufFile> file);
   virtual ~Tokenizer() = default;
 

@@ -1,5 +1,6 @@
 #include "engine/tokenizer/vocabulary.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -71,19 +72,24 @@ Status Vocabulary::load_texts(const GgufArray& tokens) {
   if (tokens.strings.empty()) return refuse("The vocabulary (tokenizer.ggml.tokens) is empty.");
   if (tokens.strings.size() > kMaxTokens) return refuse("The vocabulary (tokenizer.ggml.tokens) is too large.");
   texts_ = tokens.strings;
-  names_of_empty_ = std::make_shared<std::vector<std::string>>();
-  std::size_t n_empty = 0;
-  for (const std::string_view text : texts_) n_empty += text.empty();
-  names_of_empty_->reserve(n_empty);  // views into it must stay valid
+  if (std::ranges::any_of(texts_, &std::string_view::empty)) name_the_empty();
   ids_.reserve(texts_.size());
   for (std::size_t i = 0; i < texts_.size(); ++i) {
-    if (texts_[i].empty()) texts_[i] = names_of_empty_->emplace_back("[EMPTY_" + std::to_string(i) + "]");
     if (!ids_.insert(texts_[i], static_cast<TokenId>(i), texts_)) {
       return refuse("The vocabulary holds the token \"" + printable(texts_[i], 40) + "\" twice.");
     }
     longest_ = std::max(longest_, texts_[i].size());
   }
   return Ok{};
+}
+
+void Vocabulary::name_the_empty() {
+  named_ = std::make_shared<Named>();
+  named_->texts.assign(texts_.begin(), texts_.end());
+  for (std::size_t i = 0; i < named_->texts.size(); ++i) {
+    if (named_->texts[i].empty()) named_->texts[i] = named_->names.emplace_back("[EMPTY_" + std::to_string(i) + "]");
+  }
+  texts_ = named_->texts;
 }
 
 Status Vocabulary::load_scores() {
@@ -93,11 +99,11 @@ Status Vocabulary::load_scores() {
     return refuse("The scores of the vocabulary (tokenizer.ggml.scores) have the wrong type.");
   }
   if (scores->size() < texts_.size()) return refuse("The vocabulary has fewer scores than tokens.");
-  for (const double score : scores->floats) {
-    if (std::isnan(score)) return refuse("A score of the vocabulary is not a number.");
-    scores_.push_back(static_cast<float>(score));
+  scores_.reserve(scores->size());
+  for (std::size_t i = 0; i < scores->size(); ++i) {
+    scores_.push_back(static_cast<float>(scores->number(i)));
+    if (std::isnan(scores_.back())) return refuse("A score of the vocabulary is not a number.");
   }
-  for (const std::int64_t score : scores->integers) scores_.push_back(static_cast<float>(score));
   return Ok{};
 }
 
@@ -105,11 +111,11 @@ Status Vocabulary::load_kinds() {
   kinds_.assign(texts_.size(), TokenKind::normal);
   if (file_->find("tokenizer.ggml.token_type") == nullptr) return Ok{};
   const GgufArray* types = file_->array("tokenizer.ggml.token_type");
-  if (types == nullptr || types->type == GgufType::string || !types->floats.empty()) {
+  if (types == nullptr || types->type == GgufType::string || is_float(types->type)) {
     return refuse("The token types of the vocabulary (tokenizer.ggml.token_type) have the wrong type.");
   }
   if (types->size() < texts_.size()) return refuse("The vocabulary has fewer token types (tokenizer.ggml.token_type) than tokens.");
-  for (std::size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = kind_of(types->integers[i]);
+  for (std::size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = kind_of(types->integer(i));
   return Ok{};
 }
 

@@ -1,7 +1,9 @@
 // The token list of a GGUF file (tokenizer.ggml.tokens and its companions), checked, with special ids and the
 // end-of-generation set. Thread: immutable after load(). Ownership: shares the file, texts are views into it.
 #pragma once
+#include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,7 @@ class Vocabulary {
 
  private:
   Status load_texts(const GgufArray& tokens);
+  void name_the_empty();
   Status load_scores();
   Status load_kinds();
   Status load_special_ids();
@@ -42,8 +45,12 @@ class Vocabulary {
   Result<TokenId> special_id(std::string_view name) const;
 
   std::shared_ptr<const GgufFile> file_;
-  std::vector<std::string_view> texts_;
-  std::shared_ptr<std::vector<std::string>> names_of_empty_;  // stand-ins for tokens without a text
+  std::span<const std::string_view> texts_;  // the file's own list, or that of named_
+  struct Named {
+    std::deque<std::string> names;  // stand-ins for tokens without a text; views into them stay valid
+    std::vector<std::string_view> texts;
+  };
+  std::shared_ptr<Named> named_;
   std::vector<TokenKind> kinds_;
   std::vector<float> scores_;
   std::vector<bool> eog_;

@@ -133,7 +133,8 @@ struct Next {
 
 class TileWorker {
  public:
-  TileWorker(const Kernels& k, const AttentionArgs& args) : k_(k), args_(args), layout_(args.kv), group_(args.n_heads / args.kv.n_kv_heads) {}
+  TileWorker(const Kernels& k, const Tuning& tuning, const AttentionArgs& args)
+      : k_(k), args_(args), layout_(args.kv), group_(args.n_heads / args.kv.n_kv_heads), second_cache_(tuning.prefetch_cache == 2) {}
   int group() const { return group_; }
   int v_dim() const { return layout_.v_dim; }
   // Of one thread: scores, packed queries, one split's result, running result.
@@ -163,6 +164,7 @@ class TileWorker {
     t.split_begin = split * kAttentionSplit;
     t.split_end = std::min(t.split_begin + kAttentionSplit, last);
     t.softcap = args_.softcap;
+    t.second_cache = second_cache_;
     if (next.tile != nullptr) {
       const int first_seen = visible_keys(args_, position(*next.tile, 0)).first, last_row = position(*next.tile, next.tile->n - 1);
       const int from = std::max(next.split * kAttentionSplit, first_seen) / kPageTokens;
@@ -215,12 +217,13 @@ class TileWorker {
   const AttentionArgs& args_;
   KvPage layout_;
   int group_;
+  bool second_cache_;
 };
 
 }  // namespace
 
 void CpuDevice::attention(const AttentionArgs& args) {
-  const TileWorker worker(k_, args);
+  const TileWorker worker(k_, tuning_, args);
   std::vector<QueryTile>& tiles = tiles_;
   query_tiles(args, worker.group(), tiles);
   const int v_dim = worker.v_dim();

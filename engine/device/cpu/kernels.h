@@ -18,6 +18,10 @@ struct ActBlock {
 };
 static_assert(sizeof(ActBlock) == 48);
 
+// Asks for a line, into the first cache or only into the second.
+TG_ALWAYS_INLINE void prefetch_first(const std::byte* p) { __builtin_prefetch(p, 0, 3); }
+TG_ALWAYS_INLINE void prefetch_second(const std::byte* p) { __builtin_prefetch(p, 0, 2); }
+
 // Rows of activations (columns of the product). Row c is at position index[c], or c where index is null.
 struct ActView {
   const float* f32 = nullptr;         // null where no float weight needs it
@@ -63,6 +67,7 @@ struct AttentionTile {
   // Keys that the thread visits next, another head's or split's, to be asked for in time: next_pages[i] together with page i of this split.
   std::byte* const* next_pages = nullptr;
   int next_head = 0, next_n_pages = 0;
+  bool second_cache = false;              // where keys and values are asked for, see Tuning
   float* scores = nullptr;                // scratch [n][kAttentionSplit]
   float* packed = nullptr;                // scratch [head_dim_k, rounded up to 32][kTileQueries]
   float* max = nullptr;                   // [n], -inf where the split holds no visible key

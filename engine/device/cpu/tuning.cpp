@@ -70,7 +70,7 @@ std::vector<Line> read_lines(const std::string& path) {
 std::string to_text(const Tuning& tuning) {
   std::string text = "direct";
   for (const int rows : tuning.direct_rows) text += ' ' + std::to_string(rows);
-  return text + " ahead " + std::to_string(tuning.weights_ahead);
+  return text + " ahead " + std::to_string(tuning.weights_ahead) + " cache " + std::to_string(tuning.prefetch_cache);
 }
 
 std::optional<Tuning> tuning_from_text(std::string_view text) {
@@ -79,7 +79,8 @@ std::optional<Tuning> tuning_from_text(std::string_view text) {
   for (int& rows : tuning.direct_rows) {
     if (!take_number(text, 1, kMostRows, rows)) return std::nullopt;
   }
-  if (!take_word(text, "ahead") || !take_number(text, 0, kMostAhead, tuning.weights_ahead) || !text.empty()) return std::nullopt;
+  if (!take_word(text, "ahead") || !take_number(text, 0, kMostAhead, tuning.weights_ahead)) return std::nullopt;
+  if (!take_word(text, "cache") || !take_number(text, 1, 2, tuning.prefetch_cache) || !text.empty()) return std::nullopt;
   return tuning.weights_ahead % kLine == 0 ? std::optional(tuning) : std::nullopt;
 }
 
@@ -97,6 +98,8 @@ bool write_tuning(const std::string& path, std::string_view key, const Tuning& t
   std::erase_if(lines, [&](const Line& line) { return line.key == own; });
   lines.insert(lines.begin(), {own, tuning});
   lines.resize(std::min(lines.size(), kMostLines));
+  std::error_code error;
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) std::filesystem::create_directories(folder, error);
   {
     std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
     file << kFirstLine << '\n';
@@ -104,7 +107,6 @@ bool write_tuning(const std::string& path, std::string_view key, const Tuning& t
     file.flush();
     if (!file) return false;
   }
-  std::error_code error;
   std::filesystem::rename(fresh, path, error);
   if (!error) return true;
   std::filesystem::remove(fresh, error);

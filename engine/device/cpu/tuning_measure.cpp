@@ -68,18 +68,25 @@ std::array<double, N> best_times(Experiment& experiment, Format format, int rows
   return best;
 }
 
-int best_distance(Experiment& experiment, const Tuning& usual) {
-  constexpr std::array kDistances{2048, 4096, 6144, 8192, 10240, 12288, 16384};
-  std::array<Tuning, kDistances.size() + 1> tunings;
-  tunings.fill(usual);
-  for (std::size_t i = 0; i < kDistances.size(); ++i) tunings[i + 1].weights_ahead = kDistances[i];
+// Sets where and how early weights are asked for.
+void choose_prefetch(Experiment& experiment, Tuning& tuning) {
+  struct Prefetch {
+    int cache, ahead;
+  };
+  constexpr std::array<Prefetch, 8> kChoices{{{1, 4096}, {1, 6144}, {1, 10240}, {1, 16384}, {2, 4096}, {2, 6144}, {2, 12288}, {2, 16384}}};
+  std::array<Tuning, kChoices.size() + 1> tunings;
+  tunings.fill(tuning);
+  for (std::size_t i = 0; i < kChoices.size(); ++i) {
+    tunings[i + 1].prefetch_cache = kChoices[i].cache;
+    tunings[i + 1].weights_ahead = kChoices[i].ahead;
+  }
   std::array<double, tunings.size()> sum{};
-  for (const Format format : {Format::Q4_K, Format::Q6_K}) {  // the formats that gain most by it
+  for (const Format format : {Format::Q4_0, Format::Q4_K, Format::Q6_K}) {  // the formats that gain most by it
     const auto times = best_times(experiment, format, 1, tunings);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += times[i];
   }
   const auto best = std::min_element(sum.begin(), sum.end());
-  return *best < kWorthIt * sum[0] ? tunings[static_cast<std::size_t>(best - sum.begin())].weights_ahead : usual.weights_ahead;
+  if (*best < kWorthIt * sum[0]) tuning = tunings[static_cast<std::size_t>(best - sum.begin())];
 }
 
 // The most rows for which a format is faster without a panel.
@@ -102,7 +109,7 @@ int most_direct(Experiment& experiment, Format format, UnpackKind kind, const Tu
 std::optional<Tuning> measure_tuning(CpuDevice& device) {
   Experiment experiment(device);
   Tuning tuning;
-  tuning.weights_ahead = best_distance(experiment, tuning);
+  choose_prefetch(experiment, tuning);
   constexpr std::array kFormats{Format::F16, Format::Q8_0, Format::Q4_0, Format::Q4_K, Format::Q6_K};  // one of each UnpackKind
   static_assert(kFormats.size() == kUnpackKinds);
   for (std::size_t i = 0; i < kUnpackKinds && !device.cancelled(); ++i) {

@@ -51,10 +51,10 @@ int float_scores(const AttentionTile& t, const KvPage& layout, int m, int block,
     int d = 0;
     for (; d + 2 <= t.kv.head_dim_k; d += 2) {
       if (M <= kFewQueries && d < shared) {
-        for (int j = 0; j < KB; ++j) prefetch(values[j] + zu(d) * kStep);
+        for (int j = 0; j < KB; ++j) prefetch(t, values[j] + zu(d) * kStep);
       }
       dimension(d);
-      for (int j = 0; M <= kFewQueries && KB <= 2 && j < KB; ++j) prefetch(ahead[j] + zu(d) * kStep);
+      for (int j = 0; M <= kFewQueries && KB <= 2 && j < KB; ++j) prefetch(t, ahead[j] + zu(d) * kStep);
       dimension(d + 1);
     }
     if (d < t.kv.head_dim_k) dimension(d);
@@ -108,7 +108,7 @@ void softmax_weights(const AttentionTile& t, const KvPage& layout, const KeyRang
     float* scores = score_at(t, m, block);
     if (few_queries(t)) {
       const std::byte* ahead = value_share_of(t, layout, block) + value_share(layout) - (m + 1) * kLinesPerWeights * 64;
-      for (int i = 0; i < kLinesPerWeights; ++i) prefetch(ahead + i * 64);
+      for (int i = 0; i < kLinesPerWeights; ++i) prefetch(t, ahead + i * 64);
     }
     const VF p = vexp(vsub(vload(scores), shift));
     sum = vadd(sum, p);
@@ -128,10 +128,10 @@ TG_INLINE void load_values(const std::byte* part, const KvPage& layout, int toke
 }
 
 template <KvType T, int V>
-TG_INLINE void prefetch_values(const std::byte* part, const KvPage& layout, int token, int j) {
+TG_INLINE void prefetch_values(const AttentionTile& t, const std::byte* part, const KvPage& layout, int token, int j) {
   constexpr int kBytes = element_bytes(T);
   const std::byte* row = part + zu((token * layout.v_dim + j * 16) * kBytes);
-  for (int i = 0; i < V * 16 * kBytes; i += 64) prefetch(row + i);
+  for (int i = 0; i < V * 16 * kBytes; i += 64) prefetch(t, row + i);
 }
 
 template <KvType T, int M, int V>
@@ -148,7 +148,7 @@ void weighted_values(const AttentionTile& t, const KvPage& layout, const KeyRang
     for (; key < end; ++key) {
       VF v[V];
       load_values<T, V>(part, layout, key % kPageTokens, j, v);
-      if constexpr (M <= kFewQueries) prefetch_values<T, V>(next, layout, key % kPageTokens, j);
+      if constexpr (M <= kFewQueries) prefetch_values<T, V>(t, next, layout, key % kPageTokens, j);
 #pragma GCC unroll 6
       for (int i = 0; i < M; ++i) {
         const VF x = vset(p[i * kAttentionSplit + key - t.split_begin]);

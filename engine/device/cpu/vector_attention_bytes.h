@@ -47,8 +47,8 @@ int byte_scores(const AttentionTile& t, const KvPage& layout, const ActBlock* q,
         VI keys[KB];
         for (int b = 0; b < KB; ++b) keys[b] = iload(k[b] + j * 64);
         for (int b = 0; M <= kFewQueries && b < KB; ++b) {
-          if (g * 512 + j * 64 < shared) prefetch(values[b] + g * 512 + j * 64);
-          prefetch(ahead[b] + g * 512 + j * 64);
+          if (g * 512 + j * 64 < shared) prefetch(t, values[b] + g * 512 + j * 64);
+          prefetch(t, ahead[b] + g * 512 + j * 64);
         }
 #pragma GCC unroll 8
         for (int i = 0; i < M; ++i) {
@@ -60,7 +60,7 @@ int byte_scores(const AttentionTile& t, const KvPage& layout, const ActBlock* q,
         const VF scale = load_half(scales[b] + g * kPageTokens * 2);
 #pragma GCC unroll 8
         for (int i = 0; i < M; ++i) acc[b][i] = vfma(to_float(sum[b][i]), vmul(scale, vset(q[(m + i) * groups + g].d)), acc[b][i]);
-        if constexpr (M <= kFewQueries) prefetch(value_scales[b] + g * kPageTokens * 2);
+        if constexpr (M <= kFewQueries) prefetch(t, value_scales[b] + g * kPageTokens * 2);
         k[b] += kKeyBlock * 32;
       }
     }
@@ -177,14 +177,14 @@ TG_INLINE void byte_values(const AttentionTile& t, const KvPage& layout, const K
     const std::byte* q = value_part(t, layout, page) + q_offset;
     const std::byte* next = next_keys(t, layout, page);
     if constexpr (M <= kFewQueries) {
-      prefetch(next + group * kPageTokens * 2);
-      prefetch(next + group * kPageTokens * 2 + 64);
+      prefetch(t, next + group * kPageTokens * 2);
+      prefetch(t, next + group * kPageTokens * 2 + 64);
     }
     next += q_offset;
     for (int lane = 0; lane < 16; ++lane, q += 128, next += 128) {
       VI v[V];
       for (int c = 0; c < V; ++c) v[c] = iload(q + c * 64);
-      for (int c = 0; M <= kFewQueries && c < V; ++c) prefetch(next + c * 64);
+      for (int c = 0; M <= kFewQueries && c < V; ++c) prefetch(t, next + c * 64);
 #pragma GCC unroll 6
       for (int i = 0; i < M; ++i) {
         const VI lo = broadcast4(&w[i].low[page - first][lane]), hi = broadcast4(&w[i].high[page - first][lane]);

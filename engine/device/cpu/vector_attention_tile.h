@@ -52,7 +52,7 @@ TG_INLINE Visible16 visible_lanes(const AttentionTile& t, int m, int block) {
 // Some requests are dropped while too many are on their way: keys that are still missing are asked for once more shortly before use.
 constexpr int kFewQueries = 4;
 TG_INLINE bool few_queries(const AttentionTile& t) { return t.n <= 2 * kFewQueries; }
-TG_INLINE void prefetch(const std::byte* p) { __builtin_prefetch(p, 0, 3); }
+TG_INLINE void prefetch(const AttentionTile& t, const std::byte* p) { t.second_cache ? prefetch_second(p) : prefetch_first(p); }
 // Values are asked for while scores are computed, the last lines of each block's share of a page while weights are, keys of the next tile
 // while values are summed: the memory is never idle and never asked for more than it gives.
 constexpr int kLinesPerWeights = 3;  // of 16 keys of one query

@@ -81,7 +81,7 @@ TG_INLINE void store_sums(const VF (&acc)[N][R], float* out, std::size_t stride)
 // R rows of the file, `row` bytes apart, by N activation rows. Asks for what comes a while later in each row, at its end for the row R
 // further on: hardware prefetch stops at every 4 KiB.
 template <Format F, int R, int N>
-void float_rows(const std::byte* w, std::size_t row, int cols, const std::array<const float*, N> a, float* out, std::size_t stride) {
+void float_rows(const std::byte* w, std::size_t row, int cols, bool second, const std::array<const float*, N> a, float* out, std::size_t stride) {
   constexpr int kBytes = Traits<F>::bytes, kLine = 64 / kBytes, kAhead = (R == 1 ? 4096 : 2048) / kBytes;
   const int whole = cols / 16 * 16, lines = cols / kLine * kLine;
   VF acc[N][R];
@@ -93,7 +93,7 @@ void float_rows(const std::byte* w, std::size_t row, int cols, const std::array<
   for (; k < lines; k += kLine) {
     const std::byte* later = w + zu(k + kAhead) * zu(kBytes) + (k + kAhead < cols ? 0 : zu(R - 1) * row);
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) __builtin_prefetch(later + zu(r) * row, 0, 3);
+    for (int r = 0; r < R; ++r) second ? prefetch_second(later + zu(r) * row) : prefetch_first(later + zu(r) * row);
 #pragma GCC unroll 2
     for (int i = 0; i < kLine; i += 16) add(k + i);
   }
@@ -144,8 +144,17 @@ struct FloatRows {  // some rows of a piece: in the file, or (Panel) brought sid
   int first, end;   // in the piece; R divides their number
 };
 
+// The rows that follow a piece, asked for bit by bit while the piece is multiplied.
+struct Following {
+  const std::byte *line, *end;
+  std::size_t bytes;  // per tile
+  TG_INLINE void ask() {
+    for (const std::byte* to = end - line > static_cast<std::ptrdiff_t>(bytes) ? line + bytes : end; line < to; line += 64) prefetch_second(line);
+  }
+};
+
 template <Format F, int R, int N, bool Panel>
-int float_columns(const Piece& p, const FloatRows& w, int c) {
+int float_columns(const Piece& p, const FloatRows& w, int c, Following* following) {
   for (; c + N <= p.x.n; c += N) {
     std::array<const float*, N> a;
     for (int n = 0; n < N; ++n) a[zu(n)] = p.x.f32 + zu(p.x.at(c + n)) * p.x.f32_stride;
@@ -153,9 +162,10 @@ int float_columns(const Piece& p, const FloatRows& w, int c) {
     for (int r = w.first; r < w.end; r += R, data += R * w.row) {
       float* out = p.out + zu(c) * p.stride + r;
       if constexpr (Panel) {
+        following->ask();
         float_panel<F, R, N>(data, p.w.cols, a, out, p.stride);
       } else {
-        float_rows<F, R, N>(data, w.row, p.w.cols, a, out, p.stride);
+        float_rows<F, R, N>(data, w.row, p.w.cols, p.x.tuning->prefetch_cache == 2, a, out, p.stride);
       }
     }
   }
@@ -163,11 +173,11 @@ int float_columns(const Piece& p, const FloatRows& w, int c) {
 }
 
 template <Format F, int R, bool Panel>
-void float_all_columns(const Piece& p, const FloatRows& w) {
-  int c = float_columns<F, R, kFloatColumns, Panel>(p, w, 0);
-  if constexpr (kFloatColumns > 4) c = float_columns<F, R, 4, Panel>(p, w, c);
-  if constexpr (kFloatColumns > 2) c = float_columns<F, R, 2, Panel>(p, w, c);
-  float_columns<F, R, 1, Panel>(p, w, c);
+void float_all_columns(const Piece& p, const FloatRows& w, Following* following = nullptr) {
+  int c = float_columns<F, R, kFloatColumns, Panel>(p, w, 0, following);
+  if constexpr (kFloatColumns > 4) c = float_columns<F, R, 4, Panel>(p, w, c, following);
+  if constexpr (kFloatColumns > 2) c = float_columns<F, R, 2, Panel>(p, w, c, following);
+  float_columns<F, R, 1, Panel>(p, w, c, following);
 }
 
 template <Format F>
@@ -178,17 +188,23 @@ void float_piece(const Piece& p) {
   constexpr int kSingle = 4;
   constexpr std::size_t kShort = 8192;
   if (p.x.n == 1 && row <= kShort) {
-    float_columns<F, 1, 1, false>(p, {rows, row, 0, p.rows}, 0);
+    float_columns<F, 1, 1, false>(p, {rows, row, 0, p.rows}, 0, nullptr);
     return;
   }
   const int together = p.x.n == 1 ? kSingle : kFloatRows, even = p.rows / together * together;
   if (p.x.n == 1) {
-    float_columns<F, kSingle, 1, false>(p, {rows, row, 0, even}, 0);
+    float_columns<F, kSingle, 1, false>(p, {rows, row, 0, even}, 0, nullptr);
   } else if (p.x.n <= p.x.tuning->direct(UnpackKind::plain)) {
     float_all_columns<F, kFloatRows, false>(p, {rows, row, 0, even});
   } else {
     for (int r = 0; r < even; r += kFloatRows) fill_float_panel<F, kFloatRows>(rows + zu(r) * row, row, p.panel + zu(r) * padded);
-    float_all_columns<F, kFloatRows, true>(p, {p.panel, padded, 0, even});
+    // As much as the second cache has room for beside the panel and the activations.
+    constexpr std::size_t kMostFollowing = std::size_t{256} << 10;
+    const std::size_t bytes = zu(p.rows) * row < kMostFollowing ? zu(p.rows) * row : kMostFollowing;
+    const std::byte* next = rows + zu(p.rows) * row;
+    const int tiles = (p.x.n + kFloatColumns - 1) / kFloatColumns * (even / kFloatRows);
+    Following following{next, next + bytes, round_up_bytes(bytes / zu(tiles > 0 ? tiles : 1) + 1, 64)};
+    float_all_columns<F, kFloatRows, true>(p, {p.panel, padded, 0, even}, &following);
   }
   if (even < p.rows) float_all_columns<F, 1, false>(p, {rows + zu(even) * row, row, even, p.rows});
 }

@@ -35,21 +35,26 @@ TG_INLINE void store_panel(const Unpacked& u, std::byte* to) {
 }
 
 // Blocks of 256 step through memory as no hardware prefetch follows, and the first cache can wait for few lines at a time: the second cache is
-// asked earlier. Smaller blocks do not need it.
+// asked as well, earlier. Smaller blocks do not need it.
 constexpr std::size_t kSecondCacheAhead = 32768;
 
 // Asks for PART of PARTS of a block at `from`, so that the requests are evenly spread over the work: all lines of a large block asked for
 // at once wait for each other. The barrier holds the compiler to that place.
-template <std::size_t Bytes, int Parts, int Locality = 3>
-TG_INLINE void prefetch_part(const std::byte* from, int part) {
+template <std::size_t Bytes, int Parts>
+TG_INLINE void prefetch_part(const std::byte* from, int part, bool second) {
   constexpr std::size_t kLines = (Bytes + 63) / 64;
-  for (std::size_t i = kLines * zu(part) / zu(Parts); i < kLines * zu(part + 1) / zu(Parts); ++i) __builtin_prefetch(from + i * 64, 0, Locality);
+  const std::byte *line = from + kLines * zu(part) / zu(Parts) * 64, *end = from + kLines * zu(part + 1) / zu(Parts) * 64;
+  if (second) {
+    for (; line < end; line += 64) prefetch_second(line);
+  } else {
+    for (; line < end; line += 64) prefetch_first(line);
+  }
   asm volatile("" ::: "memory");
 }
 
 // Unpacks `blocks` blocks of 32 starting at `first` of one interleaved tile, and asks for what will be unpacked next, at `next`.
 template <Format F>
-void fill_panel(const std::byte* tile, int first, int blocks, const std::byte* next, std::byte* panel) {
+void fill_panel(const std::byte* tile, int first, int blocks, const std::byte* next, bool second, std::byte* panel) {
   using L = Loader<F>;
   using K = Kind<L::kGroups, L::kMin, L::kWide>;
   constexpr std::size_t kStep = panel_block_bytes(K::kGroups, K::kMin), kTileBlock = zu(Traits<F>::bytes) * kTileRows;
@@ -57,7 +62,7 @@ void fill_panel(const std::byte* tile, int first, int blocks, const std::byte* n
   for (int b = 0; b < blocks; b += L::kBlocks, t += kTileBlock, next += kTileBlock) {
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i, panel += kStep) {
-      prefetch_part<kTileBlock, L::kBlocks>(next, i);
+      prefetch_part<kTileBlock, L::kBlocks>(next, i, second);
       Unpacked u;
       L::load(t, i, u);
       store_panel<K>(u, panel);
@@ -105,16 +110,19 @@ TG_INLINE void multiply_unpacked(const Unpacked& u, const ActBlock* const* a, in
 // N activation rows with one tile of the file's bits. What comes `ahead` bytes later is asked for meanwhile: hardware prefetch stops at
 // every 4 KiB and loses the unrolled formats.
 template <Format F, int N>
-void direct(const std::byte* tile, int blocks, std::size_t ahead, const ActBlock* const* a, float* out, std::size_t stride) {
+void direct(const std::byte* tile, int blocks, const Tuning& tuning, const ActBlock* const* a, float* out, std::size_t stride) {
   using L = Loader<F>;
+  constexpr std::size_t kTileBlock = zu(Traits<F>::bytes) * kTileRows;
+  const std::size_t ahead = zu(tuning.weights_ahead);
+  const bool second = tuning.prefetch_cache == 2;
   using K = Kind<L::kGroups, L::kMin, L::kWide>;
   VF acc[N];
   for (int n = 0; n < N; ++n) acc[n] = vset(0.0F);
   for (int b = 0; b < blocks; b += L::kBlocks, tile += zu(Traits<F>::bytes) * kTileRows) {
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i) {
-      prefetch_part<zu(Traits<F>::bytes) * kTileRows, L::kBlocks>(tile + ahead, i);
-      if constexpr (L::kBlocks > 1) prefetch_part<zu(Traits<F>::bytes) * kTileRows, L::kBlocks, 2>(tile + kSecondCacheAhead, i);
+      prefetch_part<kTileBlock, L::kBlocks>(tile + ahead, i, second);
+      if (L::kBlocks > 1 && !second) prefetch_part<kTileBlock, L::kBlocks>(tile + kSecondCacheAhead, i, true);
       Unpacked u;
       L::load(tile, i, u);
       multiply_unpacked<K, N>(u, a, b + i, L::kOffset, acc);
@@ -215,7 +223,7 @@ int direct_columns(const Piece& p, const std::byte* tiles, std::size_t tile_byte
     const ActBlock* a[N];
     column_blocks<N>(p.x, c, 0, a);
     for (int t = 0; t < p.tiles; ++t) {
-      direct<F, N>(tiles + zu(t) * tile_bytes, p.w.cols / 32, zu(p.x.tuning->weights_ahead), a, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
+      direct<F, N>(tiles + zu(t) * tile_bytes, p.w.cols / 32, *p.x.tuning, a, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
     }
   }
   return c;
@@ -236,7 +244,8 @@ void quantised_piece(const Piece& p) {
     panel_chunks<Kind<L::kGroups, L::kMin, L::kWide>>(p, L::kOffset, [&](int t, int first, int blocks, std::byte* to) {
       const std::byte* tile = tiles + zu(t) * tile_bytes;
       const std::size_t after = zu((first + blocks) / L::kBlocks) * zu(Traits<F>::bytes) * kTileRows;
-      fill_panel<F>(tile, first, blocks, after < tile_bytes ? tile + after : tile + zu(p.tiles) * tile_bytes, to);
+      fill_panel<F>(tile, first, blocks, after < tile_bytes ? tile + after : tile + zu(p.tiles) * tile_bytes,
+                    p.x.tuning->prefetch_cache == 2, to);
     });
     return;
   }

@@ -105,11 +105,11 @@ int FamilyBuilder::per_layer(std::string_view name, int index, int fallback) {
     return integer_or(name, fallback);
   }
   const auto i = static_cast<std::size_t>(index);
-  if (i >= array->integers.size()) {
+  if (array->type == GgufType::string || is_float(array->type) || i >= array->size()) {
     fail(ErrorCode::bad_file, "The array " + full + " does not hold a number for every layer.");
     return 0;
   }
-  const std::int64_t value = array->integers[i];
+  const std::int64_t value = array->integer(i);
   if (value < 0 || value > kLargestInteger) {
     fail(ErrorCode::bad_file, "The value of " + full + " is out of range.");
     return 0;

@@ -11,7 +11,7 @@ using cpu::Tuning;
 
 namespace {
 
-const std::string kGood = "direct 1 2 3 4 5 ahead 4096";
+const std::string kGood = "direct 1 2 3 4 5 ahead 4096 cache 1";
 
 std::string path_in(const QTemporaryDir& dir) { return dir.filePath(QStringLiteral("tuning.txt")).toStdString(); }
 
@@ -25,6 +25,7 @@ Tuning random_tuning(cpu::Random& random) {
   Tuning tuning;
   for (int& rows : tuning.direct_rows) rows = 1 + static_cast<int>(random.next() % 24);
   tuning.weights_ahead = static_cast<int>(random.next() % 300) * 64;
+  tuning.prefetch_cache = 1 + static_cast<int>(random.next() % 2);
   return tuning;
 }
 
@@ -59,10 +60,13 @@ class TestCpuTuning : public QObject {
 
   void other_texts_are_none_data() {
     QTest::addColumn<QByteArray>("text");
-    for (const char* text : {"", "direct", "direct ", "direct 1 2 3 4 5", "direct 1 2 3 4 5 ahead", "direct 1 2 3 4 5 ahead ", "direct 1 2 3 4 5 ahead 4096 ",
-                             "direct 1 2 3 4 5 ahead 4096 1", "direct 1 2 3 4 5 6 ahead 4096", "direct 0 2 3 4 5 ahead 4096", "direct 65 2 3 4 5 ahead 4096",
-                             "direct 1 2 3 4 -5 ahead 4096", "direct 1 2 3 4 5 ahead 4095", "direct 1 2 3 4 5 ahead 655360", "direct 1 2 3 4 5 ahead -64",
-                             "direct 1 2 3 4 99999999999 ahead 4096", "direct 1  2 3 4 5 ahead 4096", "direct a b c d e ahead f", "Direct 1 2 3 4 5 ahead 4096"}) {
+    for (const char* text : {"", "direct", "direct ", "direct 1 2 3 4 5", "direct 1 2 3 4 5 ahead", "direct 1 2 3 4 5 ahead 4096",
+                             "direct 1 2 3 4 5 ahead 4096 cache", "direct 1 2 3 4 5 ahead 4096 cache 1 ", "direct 1 2 3 4 5 ahead 4096 cache 1 1",
+                             "direct 1 2 3 4 5 ahead 4096 cache 0", "direct 1 2 3 4 5 ahead 4096 cache 3", "direct 1 2 3 4 5 6 ahead 4096 cache 1",
+                             "direct 0 2 3 4 5 ahead 4096 cache 1", "direct 65 2 3 4 5 ahead 4096 cache 1", "direct 1 2 3 4 -5 ahead 4096 cache 1",
+                             "direct 1 2 3 4 5 ahead 4095 cache 1", "direct 1 2 3 4 5 ahead 655360 cache 1", "direct 1 2 3 4 5 ahead -64 cache 1",
+                             "direct 1 2 3 4 99999999999 ahead 4096 cache 1", "direct 1  2 3 4 5 ahead 4096 cache 1", "direct a b c d e ahead f cache g",
+                             "Direct 1 2 3 4 5 ahead 4096 cache 1"}) {
       QTest::newRow(text) << QByteArray(text);
     }
   }
@@ -86,7 +90,10 @@ class TestCpuTuning : public QObject {
     QVERIFY(cpu::read_tuning(path, "other") == first);
     QVERIFY(cpu::read_tuning(path, "a b c") == first);
     QCOMPARE(QDir(dir.path()).entryList(QDir::Files).size(), 1);
-    QVERIFY(!cpu::write_tuning(path_in(dir) + "/x/tuning.txt", "a", first));
+    QVERIFY(!cpu::write_tuning(path_in(dir) + "/x/tuning.txt", "a", first));  // below a file
+    const std::string below = dir.filePath(QStringLiteral("new/folder/tuning.txt")).toStdString();
+    QVERIFY(cpu::write_tuning(below, "a", first));
+    QVERIFY(cpu::read_tuning(below, "a") == first);
   }
 
   void damaged_files_hold_nothing_data() {
@@ -97,7 +104,7 @@ class TestCpuTuning : public QObject {
     QTest::newRow("other version") << "turnglass-tuning 2\n" + line + '\n';
     QTest::newRow("cut off") << "turnglass-tuning 1\n" + line;
     QTest::newRow("no tab") << "turnglass-tuning 1\na " + QByteArray::fromStdString(kGood) + '\n';
-    QTest::newRow("value out of range") << QByteArray("turnglass-tuning 1\na\tdirect 1 2 3 4 500 ahead 4096\n");
+    QTest::newRow("value out of range") << QByteArray("turnglass-tuning 1\na\tdirect 1 2 3 4 500 ahead 4096 cache 1\n");
     QTest::newRow("zeros") << QByteArray(1000, '\0');
     QTest::newRow("too long") << "turnglass-tuning 1\n" + QByteArray(1 << 17, 'x') + '\n' + line + '\n';
   }

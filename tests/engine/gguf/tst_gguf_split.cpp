@@ -35,6 +35,21 @@ class TestGgufSplit : public QObject {
     QVERIFY((*file)->tensor("t2") != nullptr);
     QCOMPARE((*file)->string("general.architecture").value(), std::string_view("llama"));
   }
+  void aFileInUseIsSharedUntilAPartIsReplaced() {
+    auto first = GgufFile::open(path(0));
+    QVERIFY(first.ok());
+    const auto again = GgufFile::open(path(0));
+    QVERIFY(again.ok());
+    QCOMPARE((*again).get(), (*first).get());
+    QVERIFY(QFile::remove(QString::fromStdString(path(1))));
+    write(1, part(1, 3, 3, "another"));  // while both hold the old one
+    const auto replaced = GgufFile::open(path(0));
+    QVERIFY(replaced.ok());
+    QVERIFY((*replaced)->tensor("another") != nullptr);
+    QVERIFY((*first)->tensor("another") == nullptr);
+    (*first)->let_go_of_metadata();
+    QCOMPARE((*first)->string("general.architecture").value(), std::string_view("llama"));
+  }
   void aMissingPartIsNamed() {
     QVERIFY(QFile::remove(QString::fromStdString(path(1))));
     refused(path(0), "Part 2 of 3");
