@@ -18,7 +18,8 @@ constexpr int kDefaultChunk = 512;
 struct BenchOptions {
   CommonOptions common;
   std::string model;
-  int prompt = 512, generate = 128, repeat = 5;
+  std::vector<int> prompts{512};
+  int generate = 128, repeat = 5;
   std::vector<int> depths{0}, parallel{1};
 };
 
@@ -94,19 +95,23 @@ class BenchSequences {
   std::vector<RowCandidates> found_;
 };
 
+constexpr int kWarmUpSteps = 8;  // of writing
+
 struct Measured {
   std::vector<double> tokens_per_second;
   PhaseWork work;
 };
 
+// body(n, counters) does what N of the TOKENS need. A first run, as short as serves, warms up.
 template <class Body>
-Status measure(int repeat, int tokens, Measured& out, Body body) {
-  for (int i = 0; i <= repeat; ++i) {  // the first run warms up
+Status measure(int repeat, int tokens, int warm_up, Measured& out, Body body) {
+  StepCounters ignored;
+  if (const Status warm = body(std::min(tokens, warm_up), ignored); !warm) return warm;
+  for (int i = 0; i < repeat; ++i) {
     StepCounters counters;
     const auto start = std::chrono::steady_clock::now();
-    if (const Status status = body(counters); !status) return status;
+    if (const Status status = body(tokens, counters); !status) return status;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (i == 0) continue;
     out.tokens_per_second.push_back(tokens / seconds);
     out.work.bytes += counters.bytes;
     out.work.ops += counters.ops;
@@ -153,13 +158,14 @@ Result<Json> run_tests(const BenchOptions& o, ModelRuntime& runtime, const Devic
   };
   for (const int depth : o.depths) {
     StepCounters ignored;
-    if (o.prompt > 0) {
-      BenchSequences one(runtime, 1, depth + o.prompt);
+    for (const int prompt : o.prompts) {
+      if (prompt <= 0) continue;
+      BenchSequences one(runtime, 1, depth + prompt);
       if (const Status filled = one.read(0, depth, chunk, ignored); !filled) return filled.error();
       Measured m;
-      const Status status = measure(o.repeat, o.prompt, m, [&](StepCounters& c) { return one.read(depth, o.prompt, chunk, c); });
+      const Status status = measure(o.repeat, prompt, chunk, m, [&](int n, StepCounters& c) { return one.read(depth, n, chunk, c); });
       if (!status) return status.error();
-      add(result_json("pp", o.prompt, depth, 1, runtime, m, limits));
+      add(result_json("pp", prompt, depth, 1, runtime, m, limits));
     }
     for (const int batch : o.parallel) {
       if (o.generate <= 0) continue;
@@ -167,8 +173,8 @@ Result<Json> run_tests(const BenchOptions& o, ModelRuntime& runtime, const Devic
       if (const Status filled = all.read(0, depth, chunk, ignored); !filled) return filled.error();
       all.copy_first(depth);
       Measured m;
-      const Status status = measure(o.repeat, o.generate * batch, m, [&](StepCounters& c) -> Status {
-        for (int i = 0; i < o.generate; ++i)
+      const Status status = measure(o.repeat, o.generate * batch, kWarmUpSteps * batch, m, [&](int n, StepCounters& c) -> Status {
+        for (int i = 0; i < n / batch; ++i)
           if (const Status step = all.write(depth + i, c); !step) return step;
         return Ok{};
       });
@@ -186,7 +192,7 @@ int run_bench(int argc, char** argv) {
   BenchOptions o;
   add_common_options(app, o.common);
   app.add_option("MODEL", o.model, "GGUF file, or a name in the model folder")->required();
-  app.add_option("--prompt", o.prompt, "Tokens read in one go; 0: none")->check(CLI::Range(0, 1 << 20));
+  app.add_option("--prompt", o.prompts, "Tokens read in one go, several with commas; 0: none")->delimiter(',')->check(CLI::Range(0, 1 << 20));
   app.add_option("--generate", o.generate, "Tokens written; 0: none")->check(CLI::Range(0, 1 << 20));
   app.add_option("--depth", o.depths, "Tokens before them, several with commas")->delimiter(',')->check(CLI::Range(0, 1 << 24));
   app.add_option("--parallel", o.parallel, "Sequences written at once, several with commas")->delimiter(',')->check(CLI::Range(1, 256));

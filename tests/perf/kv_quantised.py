@@ -3,7 +3,10 @@
 
 As in throughput.py, decode of a 1B file may instead use its share of the round's bandwidth.
 """
-from measuring import compare, median, row, script
+import contextlib
+
+from measuring import compare, ids, median, row, script
+from peer_server import peer_server
 from throughput import OF_BANDWIDTH
 
 OWN_FLOORS = {"smollm2": 1.15, "gemma3": 1.0, "1b-q4_k_m": 1.0}
@@ -17,13 +20,18 @@ def measure(bench):
     for name, path in bench.models(*OWN_FLOORS):
         label = f"q8_0 cache {name}"
         key = ("tg", WRITTEN, depth, 1)
-        for r in bench.rounds(label):
-            for kind in ("q8_0", "f16") if r["number"] % 2 else ("f16", "q8_0"):
-                found = bench.ours.bench(path, prompt=0, generate=WRITTEN, depth=depth, kv_type=kind, repeat=2)[0][key]
-                r[kind], r["bytes"] = median(found["tokens_per_second"]), found["bytes_per_token"] if kind == "q8_0" else r.get("bytes")
-            r["ours"] = r["q8_0"]
-            if name in PEER_FLOORS:
-                r["peer"] = bench.peer.bench(path, generate=WRITTEN, depth=depth, kv_type="q8_0")["tg", WRITTEN, depth]
+        with contextlib.ExitStack() as stack:
+            server = None
+            if name in PEER_FLOORS:  # it keeps the context for all rounds, as in throughput.py
+                server = stack.enter_context(peer_server(bench, path, context=depth + 4 * WRITTEN, kv_type="q8_0"))
+                server.complete(ids(depth, 1))
+            for r in bench.rounds(label):
+                for kind in ("q8_0", "f16") if r["number"] % 2 else ("f16", "q8_0"):
+                    found = bench.ours.bench(path, prompt=0, generate=WRITTEN, depth=depth, kv_type=kind, repeat=2)[0][key]
+                    r[kind], r["bytes"] = median(found["tokens_per_second"]), found["bytes_per_token"] if kind == "q8_0" else r.get("bytes")
+                r["ours"] = r["q8_0"]
+                if server:
+                    r["peer"] = server.decode_rate(ids(depth, 1), WRITTEN)
         done = bench.done(label)
         ratios = [r["q8_0"] / r["f16"] for r in done]
         rows.append(row(6, f"decode at {depth}, q8_0 cache ÷ own f16", name, ours=median(r["q8_0"] for r in done), unit="tokens/s", figure=median(ratios), floor=OWN_FLOORS[name],

@@ -4,10 +4,14 @@
 Where decode has two floors, the first holds for rounds whose memory was in its slow state (33 GB/s), the second for the fast one (57). Decode of
 the 1B files may instead use 85 % of its round's bandwidth in the slow state and 65 % in the fast one; the note says what was used.
 """
-from measuring import FAST_MEMORY, median, row, script
+import contextlib
+
+from measuring import FAST_MEMORY, ids, in_turn, median, row, script
+from peer_server import peer_server
 
 PROMPTS = (64, 512, 2048)
-LONG = 1024  # tokens from which a run needs no warm-up: what the first step pays is lost in the rest
+SHORT = 64  # a prompt that is read twice a round, and warmed up; longer ones steady themselves, and rounds are worth more than repetitions
+REPEAT = 2
 WRITTEN = 64
 DEPTHS = {"smollm2": (0, 4096, 8000), "gemma3": (0, 4096, 8192)}
 FLOORS = {
@@ -19,39 +23,31 @@ FLOORS = {
     "1b-f16": {"pp64": 0.97, "pp512": 1.0, "pp2048": 1.0, "tg@0": 1.0, "tg@4096": 1.2},
 }
 OF_BANDWIDTH = {False: 0.85, True: 0.65}  # by "the memory is fast"
-REPEAT = 2
-
-
-def repeats(tokens):
-    """Short runs twice a round; a long one steadies itself, and rounds are worth more than repetitions."""
-    return 1 if tokens >= LONG else REPEAT
 
 
 def ours(bench, path, prompts, depths):
     """{test: (tokens per second, bytes per token, percent of the limit)}"""
-    found = {}
-    for n in prompts:
-        (result,) = bench.ours.bench(path, prompt=n, generate=0, repeat=repeats(n))[0].values()
-        found[f"pp{n}"] = result
-    for depth in depths:
-        (result,) = bench.ours.bench(path, prompt=0, generate=WRITTEN, depth=depth, repeat=repeats(depth))[0].values()
-        found[f"tg@{depth}"] = result
-    return {test: (median(r["tokens_per_second"]), r["bytes_per_token"], r["percent_of_limit"]) for test, r in found.items()}
+    found = dict(bench.ours.bench(path, prompt=SHORT, generate=WRITTEN, depth=0, repeat=REPEAT)[0])
+    longer, deeper = ([n for n in prompts if n > SHORT], [d for d in depths if d > 0])
+    if longer:
+        found |= bench.ours.bench(path, prompt=",".join(map(str, longer)), generate=0, repeat=1)[0]
+    if deeper:
+        found |= bench.ours.bench(path, prompt=0, generate=WRITTEN, depth=",".join(map(str, deeper)), repeat=REPEAT)[0]
+    return {f"pp{tokens}" if test == "pp" else f"tg@{depth}": (median(r["tokens_per_second"]), r["bytes_per_token"], r["percent_of_limit"])
+            for (test, tokens, depth, _), r in found.items()}  # fmt: skip
 
 
-def peers(bench, path, prompts, depths):
-    found = {}
-    for tokens in ([n for n in prompts if n < LONG], [n for n in prompts if n >= LONG]):
-        if tokens:
-            rates = bench.peer.bench(path, prompt=",".join(map(str, tokens)), repeat=repeats(tokens[0]), warm_up=tokens[0] < LONG)
-            found |= {f"pp{n}": rate for (_, n, _), rate in rates.items()}
-    for depth in depths:
-        (rate,) = bench.peer.bench(path, generate=WRITTEN, depth=depth, repeat=repeats(depth), warm_up=depth < LONG).values()
-        found[f"tg@{depth}"] = rate
-    return found
+def peers(bench, path, prompts, servers):
+    """{test: tokens per second}: llama-bench, and at a depth the server that holds the context."""
+    found = dict(bench.peer.bench(path, prompt=SHORT, generate=WRITTEN, repeat=REPEAT))
+    longer = [n for n in prompts if n > SHORT]
+    if longer:  # the short prompt in front brings the model into memory
+        found |= bench.peer.bench(path, prompt=",".join(map(str, [SHORT, *longer])), warm_up=False) | found
+    rates = {f"pp{tokens}" if test == "pp" else "tg@0": rate for (test, tokens, _), rate in found.items()}
+    return rates | {f"tg@{depth}": server.decode_rate(ids(depth, 1), WRITTEN) for depth, server in servers.items()}
 
 
-def judged(name, test, rounds):
+def judged(name, test, rounds, told):
     """The row of one test: by the median of the rounds' ratios; the floor of the memory's state in most rounds."""
     floor = FLOORS[name][test]
     fast = median(float(r["fast"]) for r in rounds) > 0.5
@@ -66,6 +62,9 @@ def judged(name, test, rounds):
         found["kept"] = found["kept"] or used >= OF_BANDWIDTH[fast]
     if isinstance(floor, tuple):
         note += f"; floors {floor[0]} / {floor[1]} below / above {FAST_MEMORY / 1e9:.0f} GB/s"
+    depth = int(test.partition("@")[2] or 0)
+    if depth in told:
+        note += f"; llama-bench, once: {told[depth]:.1f}"
     return {**found, "note": note}
 
 
@@ -75,14 +74,17 @@ def measure(bench):
         prompts = PROMPTS[:1] if bench.quick else PROMPTS
         depths = (0,) if bench.quick else DEPTHS.get(name, (0, 4096))
         label = f"throughput {name}"
-        for r in bench.rounds(label):
-            if r["number"] % 2:
-                r["peer"] = peers(bench, path, prompts, depths)
-            r["ours"] = ours(bench, path, prompts, depths)
-            if not r["number"] % 2:
-                r["peer"] = peers(bench, path, prompts, depths)
+        deep = [depth for depth in depths if depth > 0]
+        # Filling a context takes llama.cpp up to a minute: a server keeps each for all rounds. What llama-bench says at that depth is measured once.
+        told = {depth: bench.peer.bench(path, generate=WRITTEN, depth=depth, warm_up=False)["tg", WRITTEN, depth] for depth in deep}
+        with contextlib.ExitStack() as stack:
+            servers = {depth: stack.enter_context(peer_server(bench, path, context=depth + 4 * WRITTEN)) for depth in deep}
+            for depth, server in servers.items():
+                server.complete(ids(depth, 1))
+            for r in bench.rounds(label):
+                r["ours"], r["peer"] = in_turn(r["number"], lambda: ours(bench, path, prompts, depths), lambda: peers(bench, path, prompts, servers))
         done = sorted(bench.done(label), key=lambda r: r["bandwidth_before"] + r["bandwidth_after"])
-        rows += [judged(name, test, done) for test in FLOORS[name] if all(test in r["ours"] and test in r["peer"] for r in done)]
+        rows += [judged(name, test, done, told) for test in FLOORS[name] if all(test in r["ours"] and test in r["peer"] for r in done)]
     return rows
 
 
