@@ -73,7 +73,7 @@ void choose_prefetch(Experiment& experiment, Tuning& tuning) {
   struct Prefetch {
     int cache, ahead;
   };
-  constexpr std::array<Prefetch, 8> kChoices{{{1, 4096}, {1, 6144}, {1, 10240}, {1, 16384}, {2, 4096}, {2, 6144}, {2, 12288}, {2, 16384}}};
+  constexpr std::array<Prefetch, 8> kChoices{{{1, 4096}, {1, 6144}, {1, 10240}, {1, 16384}, {2, 4096}, {2, 6144}, {2, 8192}, {2, 16384}}};
   std::array<Tuning, kChoices.size() + 1> tunings;
   tunings.fill(tuning);
   for (std::size_t i = 0; i < kChoices.size(); ++i) {

@@ -34,8 +34,10 @@ TG_INLINE void store_panel(const Unpacked& u, std::byte* to) {
   for (int g = 0; K::kMin && g < K::kGroups; ++g) vstore(f + (K::kGroups + g) * 16, u.min[g]);
 }
 
-// Blocks of 256 step through memory as no hardware prefetch follows, and the first cache can wait for few lines at a time: the second cache is
-// asked as well, earlier. Smaller blocks do not need it.
+// What Tuning leaves open. Weights asked for into the second cache are brought into the first shortly before use, which takes no time there.
+// Where they are asked for into the first, blocks of 256, whose steps through memory no hardware prefetch follows, are asked for in the
+// second as well, earlier; smaller blocks do not need it.
+constexpr std::size_t kFirstCacheAhead = 2048;
 constexpr std::size_t kSecondCacheAhead = 32768;
 
 // Asks for PART of PARTS of a block at `from`, so that the requests are evenly spread over the work: all lines of a large block asked for
@@ -122,6 +124,7 @@ void direct(const std::byte* tile, int blocks, const Tuning& tuning, const ActBl
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i) {
       prefetch_part<kTileBlock, L::kBlocks>(tile + ahead, i, second);
+      if (second) prefetch_part<kTileBlock, L::kBlocks>(tile + kFirstCacheAhead, i, false);
       if (L::kBlocks > 1 && !second) prefetch_part<kTileBlock, L::kBlocks>(tile + kSecondCacheAhead, i, true);
       Unpacked u;
       L::load(tile, i, u);
