@@ -41,10 +41,10 @@ class PeerServer:
         finally:
             connection.close()
 
-    def ask(self, tokens, n, stream=True):
-        """An open request; read it with events()."""
+    def ask(self, tokens, n):
+        """An open streaming request; read it with events()."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
-        body = {"prompt": tokens, "n_predict": n, "stream": stream, "cache_prompt": True, "ignore_eos": True, "temperature": 0}
+        body = {"prompt": tokens, "n_predict": n, "stream": True, "cache_prompt": True, "ignore_eos": True, "temperature": 0}
         connection.request("POST", "/completion", json.dumps(body), {"Content-Type": "application/json"})
         return connection
 
@@ -70,11 +70,7 @@ class PeerServer:
 
     def decode_rate(self, tokens, n):
         """Tokens per second of N tokens behind a prompt that the server keeps from call to call, as the server states it."""
-        with contextlib.closing(self.ask(tokens, n, stream=False)) as connection:
-            answer = connection.getresponse()
-            if answer.status != 200:
-                raise Refused(f"llama-server answered {answer.status}: {answer.read()[:200].decode(errors='replace')}")
-            return json.loads(answer.read())["timings"]["predicted_per_second"]
+        return self.complete(tokens, n)["timings"]["predicted_per_second"]
 
     def seconds(self):
         return process_seconds(self.process.pid)

@@ -100,15 +100,14 @@ bool write_tuning(const std::string& path, std::string_view key, const Tuning& t
   lines.resize(std::min(lines.size(), kMostLines));
   std::error_code error;
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) std::filesystem::create_directories(folder, error);
-  {
-    std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-    file << kFirstLine << '\n';
-    for (const Line& line : lines) file << line.key << '\t' << to_text(line.tuning) << '\n';
-    file.flush();
-    if (!file) return false;
+  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+  file << kFirstLine << '\n';
+  for (const Line& line : lines) file << line.key << '\t' << to_text(line.tuning) << '\n';
+  file.close();
+  if (file) {
+    std::filesystem::rename(fresh, path, error);
+    if (!error) return true;
   }
-  std::filesystem::rename(fresh, path, error);
-  if (!error) return true;
   std::filesystem::remove(fresh, error);
   return false;
 }
