@@ -175,7 +175,7 @@ void ChatServiceImpl::deleteForever(const QString& chatId) {
   }
   save(store_, chatId, [chatId](ChatStore& store) { return store.removeChat(chatId); });
   // Nothing held is no failure here.
-  engine_->background([this, chatId] { return engine_->forget(chatId); }, [](const Status&) {});
+  engine_->background([engine = engine_, chatId] { return engine->forget(chatId); }, [](const Status&) {});
   by_id_.remove(chatId);
   std::erase_if(chats_, [&](const auto& c) { return c->row.id == chatId; });
   Q_EMIT chatsChanged();

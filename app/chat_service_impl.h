@@ -105,6 +105,8 @@ class ChatServiceImpl : public ChatService {
   ChatInfo info(const ChatState& chat, const std::optional<CacheState>& cache) const;
   void save(storage::StoreThread* store, const QString& chatId, std::function<storage::Status(storage::ChatStore&)> job);
   void storeSettings(ChatState& chat);
+  // chat_cache.cpp
+  void steer(const QString& chatId, std::function<Status()> work, bool tellFailure);
   // chat_sending.cpp
   void begin(Pending pending);
   void readFiles(const QStringList& files, std::function<void(QVector<storage::Attachment>, QString refusal)> then);

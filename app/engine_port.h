@@ -127,9 +127,11 @@ class EnginePort : public QObject {
   virtual Status clearCache() = 0;
   virtual void setBudget(const CacheBudget& budget) = 0;
   virtual CacheBudget budget() const = 0;
+  virtual bool flushCache(int ms) = 0;                         // waits: what was asked of the cache has moved
   virtual Result<std::string> checkIntegrity() = 0;            // may wait
   virtual void forked(const QString& from, const QString& to) = 0;
-  // Runs WORK (cache calls that may wait) off this thread, then DONE here.
+  // Runs WORK (cache calls that may wait) off this thread, then DONE here. WORK is done even where the engine closes first; it may touch
+  // nothing that closes before the engine. DONE is then left out.
   virtual void background(std::function<Status()> work, std::function<void(const Status&)> done) = 0;
   virtual WaitAnswer expectedWait(const WaitQuestion& question) const = 0;
 

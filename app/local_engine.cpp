@@ -125,10 +125,11 @@ LocalEngine::~LocalEngine() {
     const std::scoped_lock lock(mutex_);
     for (const Turn& turn : std::as_const(turns_)) turn.cancel.cancel();
   }
-  for (QThreadPool* pool : {&texts_pool_, &load_pool_, &cache_pool_}) {
+  for (QThreadPool* pool : {&texts_pool_, &load_pool_}) {
     pool->clear();
     pool->waitForDone();
   }
+  cache_pool_.waitForDone();                 // what was asked is done: a chat deleted just before leaves no file
   loaded_.clear();
   engine_.reset();
 }

@@ -1,4 +1,6 @@
 // A real engine with a tiny model: no chat template and what happens then, and what is known of a wait before the model is loaded.
+#include <future>
+
 #include "tests/support/service_fixture.h"
 #include "tests/support/tiny_model.h"
 #include "tests/support/tiny_vocabulary.h"
@@ -32,6 +34,7 @@ class TestUnloadedModel : public QObject {
   void templateIsAskedFor();
   void waitIsKnownBeforeTheLoad();
   void anotherModelAsksAgain();
+  void whatWasAskedIsDoneWhileClosing();
 
  private:
   void open() {
@@ -113,6 +116,26 @@ void TestUnloadedModel::anotherModelAsksAgain() {
   QSignalSpy needed(&chats(), &ChatService::templateNeeded);
   chats().send(id_, QStringLiteral("hello"), {});
   QVERIFY(needed.wait());
+}
+
+// The service of the chats closes before their engine, which may still be at work for it.
+void TestUnloadedModel::whatWasAskedIsDoneWhileClosing() {
+  QVERIFY(app_->engine().cacheState(id_));
+  std::promise<void> closed;
+  connect(&chats(), &QObject::destroyed, [&closed] { closed.set_value(); });
+  app_->engine().background(
+      [&closed] {
+        closed.get_future().wait();
+        return Status(Ok{});
+      },
+      [](const Status&) {});
+  const QString other = chats().createChat(QStringLiteral("b"), model_, {});
+  chats().pin(other, true);
+  chats().evict(other);
+  chats().deleteForever(id_);
+  open();
+  QCOMPARE(chats().chats().size(), 1);
+  QVERIFY(!app_->engine().cacheState(id_));
 }
 
 QTEST_GUILESS_MAIN(TestUnloadedModel)
