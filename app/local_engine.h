@@ -41,6 +41,7 @@ class LocalEngine : public EnginePort {
   Status clearCache() override;
   void setBudget(const CacheBudget& budget) override;
   CacheBudget budget() const override;
+  bool flushCache(int ms) override { return engine_->flush_cache(std::chrono::milliseconds(ms)); }
   Result<std::string> checkIntegrity() override;
   void forked(const QString& from, const QString& to) override;
   void background(std::function<Status()> work, std::function<void(const Status&)> done) override;

@@ -60,6 +60,7 @@ class ScriptedEngine : public EnginePort {
   Status clearCache() override;
   void setBudget(const CacheBudget& budget) override;
   CacheBudget budget() const override { return budget_; }
+  bool flushCache(int) override { return true; }
   Result<std::string> checkIntegrity() override;
   void forked(const QString& from, const QString& to) override;
   void background(std::function<Status()> work, std::function<void(const Status&)> done) override;

@@ -58,6 +58,7 @@ class Engine {
   virtual Status clear() = 0;
   virtual void set_budget(const CacheBudget& budget) = 0;
   virtual CacheBudget budget() const = 0;
+  virtual bool flush_cache(std::chrono::milliseconds limit) = 0;  // waits until what was asked of the cache has moved; false: not yet
   virtual Result<std::string> check_integrity() = 0;        // a sentence, or what is wrong
   virtual std::vector<CacheEvent> events(const std::string& sequence) const = 0;
   virtual CacheUse cache_use() const = 0;                   // who holds how many bytes where, each counted once

@@ -13,6 +13,9 @@
 namespace tg {
 namespace {
 
+// Pages move in the background; a step is done when they have, so that every run of a scenario says the same.
+constexpr int kMostMs = 10000;
+
 QString tr(const char* text) { return QCoreApplication::translate("Replay", text); }
 
 QString text(const QJsonObject& o, const char* key) { return o.value(QLatin1String(key)).toString(); }
@@ -224,7 +227,9 @@ QString ReplayRunner::cache_step(const QString& kind, const QJsonObject& o) {
   }
   if (!engine.cacheState(id)) return {};     // nothing is held: in a run without the cache these steps have nothing to do
   const QString tier = text(o, "tier");
-  return refused(engine.keep(id, tier == QLatin1String("gpu") ? Tier::gpu : tier == QLatin1String("disk") ? Tier::disk : Tier::ram));
+  const Status kept = engine.keep(id, tier == QLatin1String("gpu") ? Tier::gpu : tier == QLatin1String("disk") ? Tier::disk : Tier::ram);
+  engine.flushCache(kMostMs);
+  return refused(kept);
 }
 
 QString ReplayRunner::budget(const QJsonObject& o) {
@@ -255,9 +260,8 @@ QString ReplayRunner::restart() {
   return open();
 }
 
-// Pages leave memory in the background; a scenario goes on when they have, so that every run of it says the same.
 QString ReplayRunner::unload() {
-  constexpr int kMostMs = 10000, kPauseMs = 2;
+  constexpr int kPauseMs = 2;
   EnginePort& engine = app_->engine();
   engine.unloadAll();
   const auto in_memory = [&] {

@@ -64,13 +64,11 @@ void KvCache::find_cause(CacheLease& lease, const Tree& t) const {
     } else if (report.reused < report.reusable) {
       miss.cause = MissCause::window_boundary;
     }
-  } else if (const KeyDifference d = difference(record->key, t.key); !d.setting.empty()) {
-    if (report.reused < std::max(common, 1)) {
-      miss.cause = MissCause::settings_changed;
-      miss.setting = d.setting;
-      miss.from = d.from;
-      miss.to = d.to;
-    }
+  } else if (const KeyDifference d = difference(record->key, t.key); !d.setting.empty() && report.reused < std::max(common, 1)) {
+    miss.cause = MissCause::settings_changed;
+    miss.setting = d.setting;
+    miss.from = d.from;
+    miss.to = d.to;
   } else if (lost) {
     if (record->loss.cause != MissCause::none) miss = of_loss(record->loss);
     else miss.cause = MissCause::unknown;

@@ -53,6 +53,7 @@ class EngineImpl : public Engine {
   Status clear() override { return cache_.clear(); }
   void set_budget(const CacheBudget& budget) override { cache_.set_budget(budget); }
   CacheBudget budget() const override { return cache_.budget(); }
+  bool flush_cache(std::chrono::milliseconds limit) override { return cache_.flush(limit); }
   Result<std::string> check_integrity() override { return cache_.check_integrity(); }
   std::vector<CacheEvent> events(const std::string& sequence) const override { return cache_.events(sequence); }
   CacheUse cache_use() const override { return cache_.use(); }
