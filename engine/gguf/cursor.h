@@ -33,6 +33,7 @@ class GgufCursor {
   explicit GgufCursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::size_t position() const { return at_; }
   std::uint64_t left() const { return bytes_.size() - at_; }
+  const char* here() const { return reinterpret_cast<const char*>(bytes_.data()) + at_; }
 
   template <class T>
   bool read(T& value) {
@@ -43,7 +44,7 @@ class GgufCursor {
   }
   bool read_text(std::uint64_t length, std::string_view& text) {
     if (length > left()) return false;
-    text = {reinterpret_cast<const char*>(bytes_.data()) + at_, static_cast<std::size_t>(length)};
+    text = {here(), static_cast<std::size_t>(length)};
     at_ += static_cast<std::size_t>(length);
     return true;
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <unordered_set>
 
 #include "engine/gguf/cursor.h"
@@ -90,11 +91,12 @@ Result<std::string_view> read_string(GgufCursor& in, std::string_view key) {
 
 Status read_elements(GgufCursor& in, std::uint64_t count, std::string_view key, GgufArray& array) {
   if (array.type == GgufType::string) {
+    array.strings = GgufStrings(in.here());
     array.strings.reserve(static_cast<std::size_t>(count));
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto text = read_string(in, key);
       if (!text) return text.error();
-      array.strings.push_back(*text);
+      if (!array.strings.append(*text)) return refuse_gguf("The array of the key " + quoted(key) + " is too long.");
     }
     return Ok{};
   }
@@ -160,6 +162,13 @@ Result<GgufValue> read_value(GgufCursor& in, std::string_view key) {
 
 bool is_float(GgufType type) {
   return type == GgufType::f32 || type == GgufType::f64;
+}
+
+bool GgufStrings::append(std::string_view text) {
+  const std::size_t end = begins_.back() + kLength + text.size();
+  if (end > std::numeric_limits<std::uint32_t>::max()) return false;
+  begins_.push_back(static_cast<std::uint32_t>(end));
+  return true;
 }
 
 std::size_t GgufArray::size() const {

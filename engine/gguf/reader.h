@@ -20,10 +20,29 @@ enum class GgufType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, 
 
 bool is_float(GgufType type);
 
-// An array of one element type. Everything stays in the mapped file, strings as views of it.
+// Strings as they stand in a file one after another, each behind the eight bytes of its length. Vocabularies have hundreds of thousands, so
+// only where each begins is held: what lies between two is known when the file has been checked, and what it says later is not asked.
+class GgufStrings {
+ public:
+  GgufStrings() = default;
+  explicit GgufStrings(const char* first) : first_(first) {}
+  // TEXT follows the one before it. False: it ends more than 4 GiB behind the first.
+  bool append(std::string_view text);
+  void reserve(std::size_t n) { begins_.reserve(n + 1); }
+  std::size_t size() const { return begins_.size() - 1; }
+  bool empty() const { return size() == 0; }
+  std::string_view operator[](std::size_t i) const { return {first_ + begins_[i] + kLength, begins_[i + 1] - begins_[i] - kLength}; }
+
+ private:
+  static constexpr std::size_t kLength = sizeof(std::uint64_t);
+  const char* first_ = nullptr;             // the length of the first string
+  std::vector<std::uint32_t> begins_{0};  // of each, and the end of the last
+};
+
+// An array of one element type. Everything stays in the mapped file.
 struct GgufArray {
   GgufType type{};
-  std::vector<std::string_view> strings;  // when type == string
+  GgufStrings strings;                    // when type == string
   std::span<const std::byte> numbers;     // otherwise, as they stand in the file; checked, so that integer() and number() cannot fail
   std::size_t size() const;
   std::int64_t integer(std::size_t i) const;  // integer and bool types (u64 above 2^63-1 is refused)

@@ -27,11 +27,10 @@ Result<Bpe> Bpe::load(const Vocabulary& vocabulary, bool ignore_merges, bool byt
   bpe.ignore_merges_ = ignore_merges;
   bpe.byte_tokens_ = byte_tokens;
   bpe.merges_ = FlatMap<Merge>(merges->strings.size());
-  std::int32_t rank = 0;
-  for (const std::string_view merge : merges->strings) {
+  for (std::size_t rank = 0; rank < merges->strings.size(); ++rank) {
+    const std::string_view merge = merges->strings[rank];
     const std::size_t space = merge.find(' ', 1);  // the first part may be a space itself
-    if (space != merge.npos) bpe.add_merge(vocabulary, merge.substr(0, space), merge.substr(space + 1), rank);
-    ++rank;
+    if (space != merge.npos) bpe.add_merge(vocabulary, merge.substr(0, space), merge.substr(space + 1), static_cast<std::int32_t>(rank));
   }
   return bpe;
 }

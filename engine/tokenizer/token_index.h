@@ -1,10 +1,9 @@
-// Finds a token by its exact text: open addressing over ids, the texts stay where they are. Loading a vocabulary asks
+// Finds a token by its exact text: open addressing over ids, the texts stay where they are (texts.text(id) gives one). Loading a vocabulary asks
 // this three times per merge, so it is what loading costs. Thread: reads are safe from any thread once it is built.
 #pragma once
 #include <xxhash.h>
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +20,8 @@ class TokenIndex {
     entries_.assign(capacity, Entry{});
   }
   // False where the text is there already. No more texts than reserved.
-  bool insert(std::string_view text, TokenId id, std::span<const std::string_view> texts) {
+  template <class Texts>
+  bool insert(std::string_view text, TokenId id, const Texts& texts) {
     const std::uint64_t hash = hash_of(text);
     std::size_t i = slot(hash);
     for (; entries_[i].id >= 0; i = slot(i + 1)) {
@@ -30,7 +30,8 @@ class TokenIndex {
     entries_[i] = {static_cast<std::uint32_t>(hash >> 32), id};
     return true;
   }
-  TokenId find(std::string_view text, std::span<const std::string_view> texts) const {
+  template <class Texts>
+  TokenId find(std::string_view text, const Texts& texts) const {
     if (entries_.empty()) return -1;
     const std::uint64_t hash = hash_of(text);
     for (std::size_t i = slot(hash); entries_[i].id >= 0; i = slot(i + 1)) {
@@ -46,9 +47,9 @@ class TokenIndex {
   };
   static std::uint64_t hash_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
   std::size_t slot(std::uint64_t i) const { return static_cast<std::size_t>(i) & (entries_.size() - 1); }
-  static bool matches(const Entry& e, std::uint64_t hash, std::string_view text,
-                      std::span<const std::string_view> texts) {
-    return e.hash == static_cast<std::uint32_t>(hash >> 32) && texts[static_cast<std::size_t>(e.id)] == text;
+  template <class Texts>
+  static bool matches(const Entry& e, std::uint64_t hash, std::string_view text, const Texts& texts) {
+    return e.hash == static_cast<std::uint32_t>(hash >> 32) && texts.text(e.id) == text;
   }
   std::vector<Entry> entries_;
 };

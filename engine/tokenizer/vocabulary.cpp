@@ -71,25 +71,14 @@ Status Vocabulary::load_texts(const GgufArray& tokens) {
   if (tokens.type != GgufType::string) return refuse("The vocabulary (tokenizer.ggml.tokens) has the wrong type.");
   if (tokens.strings.empty()) return refuse("The vocabulary (tokenizer.ggml.tokens) is empty.");
   if (tokens.strings.size() > kMaxTokens) return refuse("The vocabulary (tokenizer.ggml.tokens) is too large.");
-  texts_ = tokens.strings;
-  if (std::ranges::any_of(texts_, &std::string_view::empty)) name_the_empty();
-  ids_.reserve(texts_.size());
-  for (std::size_t i = 0; i < texts_.size(); ++i) {
-    if (!ids_.insert(texts_[i], static_cast<TokenId>(i), texts_)) {
-      return refuse("The vocabulary holds the token \"" + printable(texts_[i], 40) + "\" twice.");
-    }
-    longest_ = std::max(longest_, texts_[i].size());
+  texts_ = &tokens.strings;
+  ids_.reserve(texts_->size());
+  for (TokenId id = 0; id < size(); ++id) {
+    if ((*texts_)[static_cast<std::size_t>(id)].empty()) named_[id] = "[EMPTY_" + std::to_string(id) + "]";
+    if (!ids_.insert(text(id), id, *this)) return refuse("The vocabulary holds the token \"" + printable(text(id), 40) + "\" twice.");
+    longest_ = std::max(longest_, text(id).size());
   }
   return Ok{};
-}
-
-void Vocabulary::name_the_empty() {
-  named_ = std::make_shared<Named>();
-  named_->texts.assign(texts_.begin(), texts_.end());
-  for (std::size_t i = 0; i < named_->texts.size(); ++i) {
-    if (named_->texts[i].empty()) named_->texts[i] = named_->names.emplace_back("[EMPTY_" + std::to_string(i) + "]");
-  }
-  texts_ = named_->texts;
 }
 
 Status Vocabulary::load_scores() {
@@ -98,7 +87,7 @@ Status Vocabulary::load_scores() {
   if (scores == nullptr || scores->type == GgufType::string) {
     return refuse("The scores of the vocabulary (tokenizer.ggml.scores) have the wrong type.");
   }
-  if (scores->size() < texts_.size()) return refuse("The vocabulary has fewer scores than tokens.");
+  if (scores->size() < texts_->size()) return refuse("The vocabulary has fewer scores than tokens.");
   scores_.reserve(scores->size());
   for (std::size_t i = 0; i < scores->size(); ++i) {
     scores_.push_back(static_cast<float>(scores->number(i)));
@@ -108,13 +97,13 @@ Status Vocabulary::load_scores() {
 }
 
 Status Vocabulary::load_kinds() {
-  kinds_.assign(texts_.size(), TokenKind::normal);
+  kinds_.assign(texts_->size(), TokenKind::normal);
   if (file_->find("tokenizer.ggml.token_type") == nullptr) return Ok{};
   const GgufArray* types = file_->array("tokenizer.ggml.token_type");
   if (types == nullptr || types->type == GgufType::string || is_float(types->type)) {
     return refuse("The token types of the vocabulary (tokenizer.ggml.token_type) have the wrong type.");
   }
-  if (types->size() < texts_.size()) return refuse("The vocabulary has fewer token types (tokenizer.ggml.token_type) than tokens.");
+  if (types->size() < texts_->size()) return refuse("The vocabulary has fewer token types (tokenizer.ggml.token_type) than tokens.");
   for (std::size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = kind_of(types->integer(i));
   return Ok{};
 }
@@ -169,7 +158,7 @@ void Vocabulary::correct_kinds() {
 }
 
 void Vocabulary::collect_eog() {
-  eog_.assign(texts_.size(), false);
+  eog_.assign(texts_->size(), false);
   const auto set = [this](TokenId id, bool value) {
     if (has(id)) eog_[static_cast<std::size_t>(id)] = value;
   };

@@ -1,7 +1,7 @@
 // The token list of a GGUF file (tokenizer.ggml.tokens and its companions), checked, with special ids and the
 // end-of-generation set. Thread: immutable after load(). Ownership: shares the file, texts are views into it.
 #pragma once
-#include <deque>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,12 +20,15 @@ class Vocabulary {
  public:
   static Result<Vocabulary> load(std::shared_ptr<const GgufFile> file);
 
-  int size() const { return static_cast<int>(texts_.size()); }
+  int size() const { return static_cast<int>(texts_->size()); }
   bool has(TokenId id) const { return id >= 0 && id < size(); }
-  std::string_view text(TokenId id) const { return texts_[static_cast<std::size_t>(id)]; }
+  std::string_view text(TokenId id) const {
+    const std::string_view said = (*texts_)[static_cast<std::size_t>(id)];
+    return said.empty() ? std::string_view(named_.at(id)) : said;
+  }
   TokenKind kind(TokenId id) const { return kinds_[static_cast<std::size_t>(id)]; }
   float score(TokenId id) const { return scores_.empty() ? 0.0F : scores_[static_cast<std::size_t>(id)]; }
-  TokenId find(std::string_view text) const { return ids_.find(text, texts_); }  // -1: none
+  TokenId find(std::string_view text) const { return ids_.find(text, *this); }  // -1: none
   TokenId byte_token(unsigned char byte) const;                                  // <0xXX>, -1: none
   std::size_t longest() const { return longest_; }                               // bytes of the longest token
   bool is_eog(TokenId id) const { return has(id) && eog_[static_cast<std::size_t>(id)]; }
@@ -36,7 +39,6 @@ class Vocabulary {
 
  private:
   Status load_texts(const GgufArray& tokens);
-  void name_the_empty();
   Status load_scores();
   Status load_kinds();
   Status load_special_ids();
@@ -45,12 +47,8 @@ class Vocabulary {
   Result<TokenId> special_id(std::string_view name) const;
 
   std::shared_ptr<const GgufFile> file_;
-  std::span<const std::string_view> texts_;  // the file's own list, or that of named_
-  struct Named {
-    std::deque<std::string> names;  // stand-ins for tokens without a text; views into them stay valid
-    std::vector<std::string_view> texts;
-  };
-  std::shared_ptr<Named> named_;
+  const GgufStrings* texts_ = nullptr;    // the file's own list
+  std::map<TokenId, std::string> named_;  // stand-ins for tokens without a text
   std::vector<TokenKind> kinds_;
   std::vector<float> scores_;
   std::vector<bool> eog_;

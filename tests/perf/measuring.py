@@ -193,6 +193,18 @@ class Turnglass:
         (report,) = self.lines(arguments)
         return {(r["test"], r["tokens"], r["depth"], r["batch"]): r for r in report["results"]}, report["limits"]
 
+    def engine_peak(self, model, tokens, context):
+        """The most memory that turnglass-engine, which lies beside the command, held from its start to the end of an answer of TOKENS tokens; bytes."""
+        program = os.path.join(os.path.dirname(self.command[-1]), "turnglass-engine")
+        command = [program, "generate", model, "--prompt", "Once upon a time", "--max-tokens", str(tokens), "--ignore-eos", "--context", str(context),
+                   "--threads", str(self.threads), "--quiet"]  # fmt: skip
+        with running(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise Refused(f"turnglass-engine generate ended with {process.returncode}.")
+        return usage.ru_maxrss * 1024
+
     def rate(self, model, key, **more):
         return statistics.median(self.bench(model, **more)[0][key]["tokens_per_second"])
 

@@ -98,9 +98,10 @@ void CpuDevice::product(const CpuWeight& weight, int expert, int row0, int rows,
   k_.matmul(part, 0, 0, rows, x, out, kPieceRows, spare);
 }
 
-// From blocks of large pages that many weights share: nothing is lost to rounding up.
+// From blocks of large pages that many weights share: nothing is lost to rounding up. What a block has left at its end is never touched, so it
+// takes no memory but the rest of a large page; few blocks, few rests.
 std::shared_ptr<std::byte> CpuDevice::allocate_tiles(std::size_t bytes) {
-  constexpr std::size_t kBlock = std::size_t{32} << 20;
+  constexpr std::size_t kBlock = std::size_t{128} << 20;
   if (bytes >= kBlock) return allocate_uninitialised(bytes);
   if (tiles_block_ == nullptr || tiles_used_ + bytes > kBlock) {
     tiles_block_ = allocate_uninitialised(kBlock);
