@@ -274,19 +274,24 @@ class Bench:
         return found
 
     def rounds(self, label, count=None):
-        """Yields a dictionary per round for the script's values; prints how the machine was before, during and after it."""
-        count = min(count, self.args.rounds) if count else self.args.rounds
-        for number in range(count):
-            values = {"label": label, "number": number, "bandwidth_before": read_bandwidth(self.args.threads)}
-            load = Load()
-            yield values
-            values["others"] = load.others()
-            values["bandwidth_after"] = read_bandwidth(self.args.threads)
-            values["fast"] = (values["bandwidth_before"] + values["bandwidth_after"]) / 2 > FAST_MEMORY
-            self.log.append(values)
-            figures = "  ".join(f"{k} {v:.4g}" for k, v in values.items() if isinstance(v, float) and k not in ("bandwidth_before", "bandwidth_after", "others"))
-            say(f"{label} round {number + 1}/{count}: memory {values['bandwidth_before'] / 1e9:.0f} then {values['bandwidth_after'] / 1e9:.0f} GB/s, others {values['others']:.2f} cores"
-                + (" (NOT QUIET)" if values["others"] > NOISY else "") + f"  {figures}")  # fmt: skip
+        """Yields a dictionary per round for the script's values."""
+        for number in range(min(count, self.args.rounds) if count else self.args.rounds):
+            with self.round(label, number) as values:
+                yield values
+
+    @contextlib.contextmanager
+    def round(self, label, number):
+        """A dictionary for the values of one round; prints how the machine was before, during and after it."""
+        values = {"label": label, "number": number, "bandwidth_before": read_bandwidth(self.args.threads)}
+        load = Load()
+        yield values
+        values["others"] = load.others()
+        values["bandwidth_after"] = read_bandwidth(self.args.threads)
+        values["fast"] = (values["bandwidth_before"] + values["bandwidth_after"]) / 2 > FAST_MEMORY
+        self.log.append(values)
+        figures = "  ".join(f"{k} {v:.4g}" for k, v in values.items() if isinstance(v, float) and k not in ("bandwidth_before", "bandwidth_after", "others"))
+        say(f"{label} round {number + 1}: memory {values['bandwidth_before'] / 1e9:.0f} then {values['bandwidth_after'] / 1e9:.0f} GB/s, others {values['others']:.2f} cores"
+            + (" (NOT QUIET)" if values["others"] > NOISY else "") + f"  {figures}")  # fmt: skip
 
     def done(self, label):
         return [r for r in self.log if r["label"] == label]

@@ -10,7 +10,7 @@ from measuring import FAST_MEMORY, ids, in_turn, median, row, script
 from peer_server import peer_server
 
 PROMPTS = (64, 512, 2048)
-SHORT = 64  # a prompt that is read twice a round, and warmed up; longer ones steady themselves, and rounds are worth more than repetitions
+SHORT = 64  # a prompt that is read twice a round, and warmed up; longer ones steady themselves
 REPEAT = 2
 WRITTEN = 64
 DEPTHS = {"smollm2": (0, 4096, 8000), "gemma3": (0, 4096, 8192)}
@@ -25,26 +25,59 @@ FLOORS = {
 OF_BANDWIDTH = {False: 0.85, True: 0.65}  # by "the memory is fast"
 
 
-def ours(bench, path, prompts, depths):
-    """{test: (tokens per second, bytes per token, percent of the limit)}"""
-    found = dict(bench.ours.bench(path, prompt=SHORT, generate=WRITTEN, depth=0, repeat=REPEAT)[0])
-    longer, deeper = ([n for n in prompts if n > SHORT], [d for d in depths if d > 0])
-    if longer:
-        found |= bench.ours.bench(path, prompt=",".join(map(str, longer)), generate=0, repeat=1)[0]
-    if deeper:
-        found |= bench.ours.bench(path, prompt=0, generate=WRITTEN, depth=",".join(map(str, deeper)), repeat=REPEAT)[0]
-    return {f"pp{tokens}" if test == "pp" else f"tg@{depth}": (median(r["tokens_per_second"]), r["bytes_per_token"], r["percent_of_limit"])
-            for (test, tokens, depth, _), r in found.items()}  # fmt: skip
+class Part:
+    """Tests that both programs run close together in time: the bandwidth of a machine drifts within seconds. ours() and peers() give
+    {test: tokens per second}; ours with bytes per token and the percent of the measured limit."""
+
+    def __init__(self, bench, path, name):
+        self.bench, self.path, self.name = bench, path, name
+
+    def our_rates(self, **tests):
+        found, _ = self.bench.ours.bench(self.path, **tests)
+        return {f"pp{tokens}" if test == "pp" else f"tg@{depth}": (median(r["tokens_per_second"]), r["bytes_per_token"], r["percent_of_limit"])
+                for (test, tokens, depth, _), r in found.items()}  # fmt: skip
+
+    def peer_rates(self, **tests):
+        return {f"pp{tokens}" if test == "pp" else "tg@0": rate for (test, tokens, _), rate in self.bench.peer.bench(self.path, **tests).items()}
 
 
-def peers(bench, path, prompts, servers):
-    """{test: tokens per second}: llama-bench, and at a depth the server that holds the context."""
-    found = dict(bench.peer.bench(path, prompt=SHORT, generate=WRITTEN, repeat=REPEAT))
-    longer = [n for n in prompts if n > SHORT]
-    if longer:  # the short prompt in front brings the model into memory
-        found |= bench.peer.bench(path, prompt=",".join(map(str, [SHORT, *longer])), warm_up=False) | found
-    rates = {f"pp{tokens}" if test == "pp" else "tg@0": rate for (test, tokens, _), rate in found.items()}
-    return rates | {f"tg@{depth}": server.decode_rate(ids(depth, 1), WRITTEN) for depth, server in servers.items()}
+class ShortPrompt(Part):
+    def ours(self):
+        return self.our_rates(prompt=SHORT, generate=0, repeat=REPEAT)
+
+    def peers(self):
+        return self.peer_rates(prompt=SHORT, repeat=REPEAT)
+
+
+class Decode(Part):
+    def ours(self):
+        return self.our_rates(prompt=0, generate=WRITTEN, depth=0, repeat=REPEAT)
+
+    def peers(self):
+        return self.peer_rates(generate=WRITTEN, repeat=REPEAT)
+
+
+class LongPrompts(Part):
+    prompts = ",".join(str(n) for n in PROMPTS if n > SHORT)
+
+    def ours(self):
+        return self.our_rates(prompt=self.prompts, generate=0, repeat=1)
+
+    def peers(self):  # the short prompt in front brings the model into memory
+        found = self.peer_rates(prompt=f"{SHORT},{self.prompts}", warm_up=False)
+        return {test: rate for test, rate in found.items() if test != f"pp{SHORT}"}
+
+
+class DeepDecode(Part):
+    def __init__(self, bench, path, name, servers):
+        super().__init__(bench, path, name)
+        self.servers = servers  # {depth: the server that holds that context}
+
+    def ours(self):
+        return self.our_rates(prompt=0, generate=WRITTEN, depth=",".join(map(str, self.servers)), repeat=REPEAT)
+
+    def peers(self):
+        return {f"tg@{depth}": server.decode_rate(ids(depth, 1), WRITTEN) for depth, server in self.servers.items()}
 
 
 def judged(name, test, rounds, told):
@@ -71,20 +104,23 @@ def judged(name, test, rounds, told):
 def measure(bench):
     rows = []
     for name, path in bench.models(*FLOORS):
-        prompts = PROMPTS[:1] if bench.quick else PROMPTS
-        depths = (0,) if bench.quick else DEPTHS.get(name, (0, 4096))
-        label = f"throughput {name}"
-        deep = [depth for depth in depths if depth > 0]
+        deep = [] if bench.quick else [depth for depth in DEPTHS.get(name, (0, 4096)) if depth > 0]
         # Filling a context takes llama.cpp up to a minute: a server keeps each for all rounds. What llama-bench says at that depth is measured once.
         told = {depth: bench.peer.bench(path, generate=WRITTEN, depth=depth, warm_up=False)["tg", WRITTEN, depth] for depth in deep}
         with contextlib.ExitStack() as stack:
             servers = {depth: stack.enter_context(peer_server(bench, path, context=depth + 4 * WRITTEN)) for depth in deep}
             for depth, server in servers.items():
                 server.complete(ids(depth, 1))
-            for r in bench.rounds(label):
-                r["ours"], r["peer"] = in_turn(r["number"], lambda: ours(bench, path, prompts, depths), lambda: peers(bench, path, prompts, servers))
-        done = sorted(bench.done(label), key=lambda r: r["bandwidth_before"] + r["bandwidth_after"])
-        rows += [judged(name, test, done, told) for test in FLOORS[name] if all(test in r["ours"] and test in r["peer"] for r in done)]
+            parts = [ShortPrompt(bench, path, f"{name} pp{SHORT}"), Decode(bench, path, f"{name} tg@0")]
+            if not bench.quick:
+                parts += [LongPrompts(bench, path, f"{name} pp>{SHORT}"), DeepDecode(bench, path, f"{name} deep", servers)]
+            for number in range(bench.args.rounds):
+                for part in parts:
+                    with bench.round(part.name, number) as r:
+                        r["ours"], r["peer"] = in_turn(number, part.ours, part.peers)
+        for part in parts:
+            done = sorted(bench.done(part.name), key=lambda r: r["bandwidth_before"] + r["bandwidth_after"])
+            rows += [judged(name, test, done, told) for test in FLOORS[name] if all(test in r["ours"] and test in r["peer"] for r in done)]
     return rows
 
 
