@@ -2,6 +2,7 @@
 // Results depend on the kernel table only, never on the number of threads or on how a batch was put together.
 #pragma once
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -138,6 +139,7 @@ class CpuDevice final : public Device {
   }
   // cpu_weights.cpp: a product of a piece, wherever its bytes are.
   void product(const CpuWeight& weight, int expert, int row0, int rows, const ActView& x, float* out, float* spare, int thread);
+  void touch(std::byte* memory, std::size_t bytes);
   void make_tiles(const StoredWeight& w, int expert, int row0, int rows, int thread, std::byte* to);
   std::shared_ptr<std::byte> allocate_tiles(std::size_t bytes);
   void finish_row(const float* f32, ActBlock* blocks, int cols) const;
@@ -167,6 +169,7 @@ class CpuDevice final : public Device {
     }
   };
   std::vector<Room> rooms_;                  // rows on their way from the file, and their tiles
+  std::mutex touching_;                      // held while the system hands out memory for tiles
   std::shared_ptr<std::byte> tiles_block_;   // where the next weights' tiles go
   std::size_t tiles_used_ = 0;
   // Kept from op to op for their memory.

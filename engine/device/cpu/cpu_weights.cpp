@@ -53,7 +53,10 @@ std::size_t CpuDevice::settle(Weight& weight, std::size_t bytes) {
   const int count = std::min(left, static_cast<int>(std::min<std::size_t>(zu(left), bytes / piece_bytes + 1)));
   pool_.run(count, [&](int i, int thread) {
     const int expert = (w.settled + i) / pieces, row0 = (w.settled + i) % pieces * kPieceRows;
-    make_tiles(w, expert, row0, std::min(kPieceRows, w.rows - row0), thread, w.tiles.get() + zu(expert) * expert_bytes + zu(row0) * row);
+    const int rows = std::min(kPieceRows, w.rows - row0);
+    std::byte* tiles = w.tiles.get() + zu(expert) * expert_bytes + zu(row0) * row;
+    touch(tiles, row * zu(round_up(rows, kTileRows)));
+    make_tiles(w, expert, row0, rows, thread, tiles);
   });
   if (pool_.cancelled()) return 0;  // some pieces may be missing: they are made again
   w.settled += count;
@@ -64,6 +67,15 @@ std::size_t CpuDevice::settle(Weight& weight, std::size_t bytes) {
     w.read = nullptr;
   }
   return zu(count) * piece_bytes;
+}
+
+// Has the system hand out memory that is about to be written, to one thread at a time. On a virtual machine whose host does so page by page,
+// pages that two threads asked for at once are read by two threads no faster than by one, as long as the process lives: the 1B Q4_K_M model
+// wrote 36 tokens/s, and 45 like this. Each thread still touches first what it will read.
+void CpuDevice::touch(std::byte* memory, std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  const std::lock_guard alone(touching_);
+  for (std::size_t at = 0; at < bytes; at += kPage) const_cast<volatile std::byte&>(memory[at]) = std::byte{0};
 }
 
 // Tiles of ROWS rows from ROW0 on, which is a multiple of 16, read from the file. What cannot be read is zero; `read` tells its owner.
