@@ -80,7 +80,6 @@ void cache_command(ApplicationImpl& app, const ProfileCommand& c) {
   }
   if (verb == QLatin1String("keep")) return engine.background([&engine, id, tier] { return engine.keep(id, *tier); }, done);
   if (verb == QLatin1String("evict")) return engine.background([&engine, id] { return engine.evict(id); }, done);
-  if (verb != QLatin1String("pin") && verb != QLatin1String("unpin")) return c.fail(tr("There is no command “cache %1”.").arg(verb), 2);
   app.service().pin(id, verb == QLatin1String("pin"));
   c.settled(app, Json{{"ok", true}});
 }

@@ -229,10 +229,8 @@ void chat(ApplicationImpl& app, const ProfileCommand& c) {
     const QString title = c.isSet("title") ? c.value("title") : c.positional(c.isSet("chat") ? 0 : 1);
     if (title.trimmed().isEmpty()) return c.fail(tr("A chat needs a name."), 2);
     app.service().renameChat(id, title);
-  } else if (verb == QLatin1String("delete")) {
+  } else {  // delete
     app.service().deleteChat(id);
-  } else {
-    return c.fail(tr("There is no command “chat %1”.").arg(verb), 2);
   }
   c.settled(app, Json{{"ok", true}});
 }

@@ -4,11 +4,26 @@
 #include "app/error_words.h"
 
 namespace tg {
+namespace {
+
+constexpr auto kChatVerbs = "send|list|show|export|import|rename|delete|fork|search", kCacheVerbs = "list|keep|evict|pin|unpin|budget|clear";
+
+// Why these words are no command; empty: they are one.
+QString refusal_of(const QString& kind, const QStringList& words) {
+  if (kind == QLatin1String("explain")) return {};
+  const auto tr = [](const char* text) { return QCoreApplication::translate("Chats", text); };
+  const QString verbs = QString::fromLatin1(kind == QLatin1String("cache") ? kCacheVerbs : kChatVerbs);
+  if (words.isEmpty()) return tr("Say what to do: %1 %2.").arg(kind, verbs);
+  if (!verbs.split(QLatin1Char('|')).contains(words[0])) return tr("There is no command “%1 %2”; %1 takes %3.").arg(kind, words[0], verbs);
+  return {};
+}
+
+}  // namespace
 
 std::shared_ptr<QCommandLineParser> profile_command_parser() {
   auto parser = std::make_shared<QCommandLineParser>();
   const auto tr = [](const char* text) { return QCoreApplication::translate("Chats", text); };
-  parser->setApplicationDescription(tr("chat send|list|show|export|import|rename|delete|fork|search\ncache list|keep|evict|pin|unpin|budget|clear\nexplain --turn ID"));
+  parser->setApplicationDescription(QStringLiteral("chat %1\ncache %2\nexplain --turn ID").arg(QLatin1String(kChatVerbs), QLatin1String(kCacheVerbs)));
   parser->addPositionalArgument(QStringLiteral("VERB"), tr("What to do"));
   const QString name = QStringLiteral("NAME"), text = QStringLiteral("TEXT"), file = QStringLiteral("FILE"), bytes = QStringLiteral("BYTES");
   parser->addOption({QStringLiteral("chat"), tr("Title or id of the chat"), name});
@@ -36,7 +51,7 @@ std::shared_ptr<QCommandLineParser> profile_command_parser() {
 ProfileCommand::ProfileCommand(const QStringList& args, CommandOutput output) : parser_(profile_command_parser()), output_(std::move(output)) {
   if (!parser_->parse(args)) refusal_ = parser_->errorText() + QLatin1Char('.');
   words_ = parser_->positionalArguments();
-  if (words_.isEmpty() && args.value(0) != QLatin1String("explain") && refusal_.isEmpty()) refusal_ = QCoreApplication::translate("Chats", "Say what to do: %1 --help lists it.").arg(args.value(0));
+  if (refusal_.isEmpty()) refusal_ = refusal_of(args.value(0), words_);
 }
 
 void ProfileCommand::fail(const QString& sentence, int code) const {
