@@ -35,15 +35,15 @@ class GgufStrings {
 
  private:
   static constexpr std::size_t kLength = sizeof(std::uint64_t);
-  const char* first_ = nullptr;             // the length of the first string
-  std::vector<std::uint32_t> begins_{0};  // of each, and the end of the last
+  const char* first_ = nullptr;             // at the length of the first string
+  std::vector<std::uint32_t> begins_{0};    // of each, and the end of the last
 };
 
 // An array of one element type. Everything stays in the mapped file.
 struct GgufArray {
   GgufType type{};
-  GgufStrings strings;                    // when type == string
-  std::span<const std::byte> numbers;     // otherwise, as they stand in the file; checked, so that integer() and number() cannot fail
+  GgufStrings strings;                 // when type == string
+  std::span<const std::byte> numbers;  // otherwise, as they stand in the file; checked, so that integer() and number() cannot fail
   std::size_t size() const;
   std::int64_t integer(std::size_t i) const;  // integer and bool types (u64 above 2^63-1 is refused)
   double number(std::size_t i) const;         // f32, f64 and what integer() gives

@@ -71,7 +71,7 @@ std::size_t CpuDevice::settle(Weight& weight, std::size_t bytes) {
 
 // Has the system hand out memory that is about to be written, to one thread at a time. On a virtual machine whose host does so page by page,
 // pages that two threads asked for at once are read by two threads no faster than by one, as long as the process lives: the 1B Q4_K_M model
-// wrote 36 tokens/s, and 45 like this. Each thread still touches first what it will read.
+// wrote 36 tokens/s, and 45 like this.
 void CpuDevice::touch(std::byte* memory, std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
   const std::lock_guard alone(touching_);

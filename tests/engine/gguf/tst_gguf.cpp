@@ -66,6 +66,9 @@ class TestGguf : public QObject {
     QCOMPARE(f.number("a.f32").value(), 0.5);
     QCOMPARE(f.number("a.i32").value(), -9.0);
     QCOMPARE(f.boolean("a.bool").value(), true);
+    QCOMPARE(f.array("a.strings")->size(), std::size_t{3});
+    QCOMPARE(f.array("a.strings")->strings[0], std::string_view("x"));
+    QCOMPARE(f.array("a.strings")->strings[1], std::string_view());
     QCOMPARE(f.array("a.strings")->strings[2], std::string_view("zzz"));
     QCOMPARE(f.array("a.i32s")->size(), std::size_t{2});
     QCOMPARE(f.array("a.i32s")->integer(0), std::int64_t{1});

@@ -180,6 +180,17 @@ class TestTokenizer : public QObject {
     QVERIFY2(timer.elapsed() < 10000, qPrintable(QString::number(timer.elapsed())));  // quadratic: minutes
   }
 
+  void aTokenWithoutTextHasANameOfItsOwn() {
+    TinyVocabulary v = tiny_bpe();
+    const TokenId first = v.add(""), second = v.add("");
+    const LoadedVocabulary loaded(v.writer());
+    QVERIFY(loaded.tokenizer.ok());
+    const Tokenizer& t = **loaded.tokenizer;
+    for (const TokenId id : {first, second}) QCOMPARE(t.find("[EMPTY_" + std::to_string(id) + "]"), id);
+    v.add("[EMPTY_" + std::to_string(first) + "]");
+    QVERIFY(!LoadedVocabulary(v.writer()).tokenizer.ok());  // the same text twice
+  }
+
   void refusesByName_data() {
     QTest::addColumn<QString>("fault");
     QTest::addColumn<QString>("names");
