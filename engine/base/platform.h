@@ -1,7 +1,9 @@
 // Calls of the operating system that the engine needs; one platform_*.cpp per system implements them.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -32,6 +34,9 @@ class MappedFile {
 // Which file PATH names and in which state: another text once it has been replaced, written to or has changed its length. Empty: it
 // cannot be looked at.
 std::string file_identity(const std::string& path);
+
+// Bytes of memory that programs could still be given without any being moved to disk; nothing where the system does not say.
+std::optional<std::uint64_t> free_memory();
 
 // A file that grows beyond the limit the user has set then fails to be written, as on a full disk, instead of ending the program. Called
 // once by each program, before it writes.

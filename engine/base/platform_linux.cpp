@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "engine/base/platform.h"
@@ -115,6 +116,15 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
 std::string file_identity(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 ? identity_of(info) : std::string();
+}
+
+std::optional<std::uint64_t> free_memory() {
+  std::ifstream table("/proc/meminfo");
+  for (std::string name, rest; table >> name; std::getline(table, rest)) {
+    std::uint64_t kilobytes = 0;
+    if (name == "MemAvailable:") return table >> kilobytes ? std::optional(kilobytes * 1024) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 void make_file_size_limit_a_write_error() { std::signal(SIGXFSZ, SIG_IGN); }

@@ -59,10 +59,12 @@ struct RouterRoom {
   std::vector<int> order;
 };
 
+using FreeMemory = std::optional<std::uint64_t> (*)();
+
 class CpuDevice final : public Device {
  public:
   // TUNING_FILE empty: the usual tuning holds.
-  CpuDevice(const Kernels& kernels, int threads, std::string tuning_file = {});
+  CpuDevice(const Kernels& kernels, int threads, std::string tuning_file = {}, FreeMemory free_memory = tg::free_memory);
 
   std::string name() const override;
   std::string backend() const override { return "cpu"; }
@@ -109,7 +111,7 @@ class CpuDevice final : public Device {
 
   const Tuning& tuning_in_use() const { return tuning_; }
   void set_tuning(const Tuning& tuning) { tuning_ = tuning; }  // between ops
-  bool interleaves(Format format) const { return k_.interleaves(format); }
+  bool interleaves() const { return k_.interleaves; }
   bool cancelled() const { return pool_.cancelled(); }
 
  private:
@@ -140,7 +142,12 @@ class CpuDevice final : public Device {
   // cpu_weights.cpp: a product of a piece, wherever its bytes are.
   void product(const CpuWeight& weight, int expert, int row0, int rows, const ActView& x, float* out, float* spare, int thread);
   void touch(std::byte* memory, std::size_t bytes);
+  struct PieceRoom {  // of one thread, for a piece as it stands in the file and in tiles
+    std::byte *rows, *tiles;
+  };
+  PieceRoom room(int thread, Format format, int cols);
   void make_tiles(const StoredWeight& w, int expert, int row0, int rows, int thread, std::byte* to);
+  bool reserve_tiles(StoredWeight& w);
   std::shared_ptr<std::byte> allocate_tiles(std::size_t bytes);
   void finish_row(const float* f32, ActBlock* blocks, int cols) const;
   void row_op(RowOp op, Mat x, Mat y, float factor, int cost);
@@ -155,6 +162,7 @@ class CpuDevice final : public Device {
   Tuning tuning_;
   std::string tuning_file_;
   bool tuned_ = true;
+  FreeMemory free_memory_;
   std::vector<std::shared_ptr<std::byte>> scratch_;
   std::vector<std::size_t> scratch_floats_;
   struct Room {  // bytes of one thread

@@ -13,7 +13,7 @@ namespace {
 void row_values(const CpuWeight& w, int row, std::byte* spare, float* out) {
   const std::size_t bytes = w.bytes / zu(w.rows);
   if (!w.interleaved) return dequantise(w.format, w.file.subspan(zu(row) * bytes, bytes), out, zu(w.cols));
-  const std::byte* tile = w.tiles.get() + zu(row / kTileRows) * bytes * kTileRows;
+  const std::byte* tile = w.tiles.get() + zu(row / kTileRows * kTileRows) * tile_row_bytes(w.format, w.cols);
   extract_row(w.format, w.cols, tile, row % kTileRows, spare);
   dequantise(w.format, {spare, bytes}, out, zu(w.cols));
 }

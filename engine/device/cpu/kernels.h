@@ -112,7 +112,7 @@ struct GluOut {
 struct Kernels {
   const char* variant = "";               // name and revision: part of the key of every KV page
   const char* label = "";                 // for people
-  bool (*interleaves)(Format format) = nullptr;  // weights of this format are repacked into tiles for this table
+  bool interleaves = false;               // weights are repacked into tiles for this table
   void (*norm)(const float* in, const NormSpec& spec, float* out, int n) = nullptr;
   void (*quantise)(const float* in, int n, ActBlock* out) = nullptr;  // n a multiple of 32
   // out[c * stride + r] = row row0 + r times activation row c, for r < rows (at most kPieceRows), row0 a multiple of kPieceRows.

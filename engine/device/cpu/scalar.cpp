@@ -102,8 +102,6 @@ void finish(const Epilogue& e, const float* values, int rows, int n, float* out,
   }
 }
 
-bool interleaves(Format) { return false; }
-
 void activate(float* x, int n, Activation activation) {
   for (int i = 0; i < n; ++i) x[i] = activate_f(x[i], activation);
 }
@@ -310,7 +308,6 @@ const Kernels& scalar_kernels() {
     k.quantise = quantise;
     k.matmul = matmul;
     k.matmul_scratch = matmul_scratch;
-    k.interleaves = interleaves;
     k.finish = finish;
     k.activate = activate;
     k.row_op = row_op;

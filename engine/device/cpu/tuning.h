@@ -14,17 +14,16 @@ class CpuDevice;
 
 // Formats that cost about the same to unpack.
 enum class UnpackKind : std::size_t {
-  plain,   // F32, F16, BF16
   wide,    // signed bytes: Q8_0
   block,   // blocks of 32
   super,   // blocks of 256 with a scale per 32
   pairs,   // a scale per 16
 };
-inline constexpr std::size_t kUnpackKinds = 5;
+inline constexpr std::size_t kUnpackKinds = 4;
 
 struct Tuning {
   // Most activation rows multiplied straight from the file's bits; more go through a panel. By UnpackKind.
-  std::array<int, kUnpackKinds> direct_rows{12, 16, 8, 4, 4};
+  std::array<int, kUnpackKinds> direct_rows{16, 8, 4, 4};
   int weights_ahead = 10240;  // bytes by which weights are asked for before they are used
   // The cache that weights, keys and values are asked into. The first waits for few lines at a time: the 24 of a Zen 4 core are 9 GB/s where a
   // line takes 166 ns, and only the second cache gets more out of the memory; on a Zen 5 core the first is better.
@@ -34,7 +33,7 @@ struct Tuning {
 };
 inline constexpr Tuning kUsualTuning{};
 
-// "direct 12 16 8 4 4 ahead 10240 cache 2", for the file and for people. Nothing for a text that is not exactly that, or has a value out of range.
+// "direct 16 8 4 4 ahead 10240 cache 2", for the file and for people. Nothing for a text that is not exactly that, or has a value out of range.
 std::string to_text(const Tuning& tuning);
 std::optional<Tuning> tuning_from_text(std::string_view text);
 

@@ -37,7 +37,7 @@ class Experiment {
     w.cols = kCols;
     w.bytes = w.expert_bytes = row * zu(w.rows);
     place_ = place_ + kWindow < kMemory ? place_ + kWindow : 0;
-    w.interleaved = device_.interleaves(format);
+    w.interleaved = device_.interleaves();
     w.tiles = {memory_, memory_.get() + place_};
     w.file = {memory_.get() + place_, w.bytes};
     MatmulTask task;
@@ -111,7 +111,7 @@ std::optional<Tuning> measure_tuning(CpuDevice& device) {
   Experiment experiment(device);
   Tuning tuning;
   choose_prefetch(experiment, tuning);
-  constexpr std::array kFormats{Format::F16, Format::Q8_0, Format::Q4_0, Format::Q4_K, Format::Q6_K};  // one of each UnpackKind
+  constexpr std::array kFormats{Format::Q8_0, Format::Q4_0, Format::Q4_K, Format::Q6_K};  // one of each UnpackKind
   static_assert(kFormats.size() == kUnpackKinds);
   for (std::size_t i = 0; i < kUnpackKinds && !device.cancelled(); ++i) {
     tuning.direct_rows[i] = most_direct(experiment, kFormats[i], static_cast<UnpackKind>(i), tuning);

@@ -1,14 +1,13 @@
-// Float weights are multiplied where they stand in the file, so that a model of them starts at once and fills memory once.
+// Products of float weights, from strips of 4 rows (weight_tiles.h).
 // Lanes are columns: an element is sixteen sums, one for each k mod 16, over ascending columns (exact widening, one f32 multiply-add each),
 // which vsum4 adds in its one order at the end; a missing column counts as zero. Nothing else enters an element, so it is the same for
 // any number of activation rows, pieces or threads.
-// Few activation rows: tiles read the file's rows, the memory is the limit. Many: the rows of a piece are first brought side by side,
-// because rows a multiple of 4 KiB apart share a few places of the first cache (94 % of the multiply-add peak instead of 75 %).
 #pragma once
 #include <array>
 #include <cstring>
 
 #include "engine/device/cpu/vector_piece.h"
+#include "engine/device/cpu/weight_tiles.h"
 #include "engine/formats/traits.h"
 
 namespace tg::cpu {
@@ -21,13 +20,13 @@ TG_INLINE VF load_floats(const std::byte* p) {
   if constexpr (F == Format::BF16) return load_bf16(p);
 }
 
-// The columns behind the last whole sixteen, filled up with zeros: what lies behind a row may be anything, or not ours to read.
-template <int Rows, int Bytes>
+// Activations behind the last whole sixteen, filled up with zeros: what lies behind a row may be anything, or not ours to read.
+template <int N>
 struct LastColumns {
-  alignas(64) std::byte part[Rows][16 * Bytes] = {};
+  alignas(64) float part[N][kStripColumns] = {};
   template <class Row>
   [[gnu::noinline]] LastColumns(Row&& row, int count) {
-    for (int r = 0; r < Rows; ++r) std::memcpy(part[r], row(r), zu(count) * zu(Bytes));
+    for (int n = 0; n < N; ++n) std::memcpy(part[n], row(n), zu(count) * sizeof(float));
   }
 };
 
@@ -78,139 +77,98 @@ TG_INLINE void store_sums(const VF (&acc)[N][R], float* out, std::size_t stride)
   for (int n = 0; n < N; ++n) std::memcpy(out + zu(n) * stride, sums + n * R, sizeof(float) * R);
 }
 
-// R rows of the file, `row` bytes apart, by N activation rows. Asks for what comes a while later in each row, at its end for the row R
-// further on: hardware prefetch stops at every 4 KiB.
-template <Format F, int R, int N>
-void float_rows(const std::byte* w, std::size_t row, int cols, bool second, const std::array<const float*, N> a, float* out, std::size_t stride) {
-  constexpr int kBytes = Traits<F>::bytes, kLine = 64 / kBytes, kAhead = (R == 1 ? 4096 : 2048) / kBytes;
-  const int whole = cols / 16 * 16, lines = cols / kLine * kLine;
+// What a pass over a strip asks for meanwhile: with each sixteen columns LINES lines, `step` bytes further on.
+struct Ahead {
+  const std::byte* at = nullptr;
+  std::size_t step = 0;
+};
+
+// R rows of a strip by N activation rows.
+template <Format F, int R, int N, int Lines>
+void float_strip(const std::byte* strip, int cols, const std::array<const float*, N> a, float* out, std::size_t stride, Ahead* ahead) {
+  constexpr std::size_t kStep = kStripColumns * zu(Traits<F>::bytes);
+  const int whole = cols / kStripColumns * kStripColumns;
   VF acc[N][R];
   clear_sums(acc);
-  const auto add = [&](int k) __attribute__((always_inline)) {
-    add_columns(acc, [&](int r) { return load_floats<F>(w + zu(r) * row + zu(k) * zu(kBytes)); }, [&](int n) { return vload(a[zu(n)] + k); });
-  };
+  const auto weights = [&](int r) { return load_floats<F>(strip + zu(r) * kStep); };
   int k = 0;
-  for (; k < lines; k += kLine) {
-    const std::byte* later = w + zu(k + kAhead) * zu(kBytes) + (k + kAhead < cols ? 0 : zu(R - 1) * row);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) second ? prefetch_second(later + zu(r) * row) : prefetch_first(later + zu(r) * row);
-#pragma GCC unroll 2
-    for (int i = 0; i < kLine; i += 16) add(k + i);
+  for (; k < whole; k += kStripColumns, strip += kStripRows * kStep) {
+    if constexpr (Lines > 0) {
+#pragma GCC unroll 4
+      for (int i = 0; i < Lines; ++i) prefetch_second(ahead->at + i * 64);
+      ahead->at += ahead->step;
+    }
+    add_columns(acc, weights, [&](int n) { return vload(a[zu(n)] + k); });
   }
-  for (; k < whole; k += 16) add(k);
   if (k < cols) {
-    const LastColumns<R, kBytes> last([&](int r) { return w + zu(r) * row + zu(k) * zu(kBytes); }, cols - k);
-    const LastColumns<N, 4> x([&](int n) { return a[zu(n)] + k; }, cols - k);
-    add_columns(acc, [&](int r) { return load_floats<F>(last.part[r]); }, [&](int n) { return load_floats<Format::F32>(x.part[n]); });
+    const LastColumns<N> x([&](int n) { return a[zu(n)] + k; }, cols - k);
+    add_columns(acc, weights, [&](int n) { return vload(x.part[n]); });
   }
   store_sums(acc, out, stride);
-}
-
-// The same from a panel, where sixteen columns of R rows follow each other and missing columns are zero.
-template <Format F, int R, int N>
-void float_panel(const std::byte* panel, int cols, const std::array<const float*, N> a, float* out, std::size_t stride) {
-  constexpr std::size_t kStep = 16 * zu(Traits<F>::bytes);
-  const int whole = cols / 16 * 16;
-  VF acc[N][R];
-  clear_sums(acc);
-  const auto weights = [&](int r) { return load_floats<F>(panel + zu(r) * kStep); };
-  int k = 0;
-  for (; k < whole; k += 16, panel += R * kStep) add_columns(acc, weights, [&](int n) { return vload(a[zu(n)] + k); });
-  if (k < cols) {
-    const LastColumns<N, 4> x([&](int n) { return a[zu(n)] + k; }, cols - k);
-    add_columns(acc, weights, [&](int n) { return load_floats<Format::F32>(x.part[n]); });
-  }
-  store_sums(acc, out, stride);
-}
-
-template <Format F, int R>
-void fill_float_panel(const std::byte* w, std::size_t row, std::byte* panel) {
-  constexpr std::size_t kStep = 16 * zu(Traits<F>::bytes);
-  std::size_t at = 0;
-  for (; at + kStep <= row; at += kStep) {
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r, panel += kStep) std::memcpy(panel, w + zu(r) * row + at, kStep);
-  }
-  for (int r = 0; at < row && r < R; ++r, panel += kStep) {
-    std::memset(panel, 0, kStep);
-    std::memcpy(panel, w + zu(r) * row + at, row - at);
-  }
 }
 
 // ---- Whole pieces -------------------------------------------------------------------------------------------------------
-struct FloatRows {  // some rows of a piece: in the file, or (Panel) brought side by side R by R
-  const std::byte* data;
-  std::size_t row;  // bytes from one to the next, in a panel on average
-  int first, end;   // in the piece; R divides their number
-};
+// Passes over a strip for N activation rows.
+template <int N>
+constexpr int kRowsOfPass = N == 1 ? kStripRows : kFloatRows;
 
-// The rows that follow a piece, asked for bit by bit while the piece is multiplied.
-struct Following {
-  const std::byte *line, *end;
-  std::size_t bytes;  // per tile
-  TG_INLINE void ask() {
-    for (const std::byte* to = end - line > static_cast<std::ptrdiff_t>(bytes) ? line + bytes : end; line < to; line += 64) prefetch_second(line);
+// The strip at ROW of a piece by as many activation rows from C on as there are, at most N.
+template <Format F, int Lines, int N = kFloatColumns>
+TG_INLINE void strip_columns(const Piece& p, const std::byte* strip, int row, int c, Ahead* ahead) {
+  constexpr int R = kRowsOfPass<N>;
+  static_assert(kStripRows % R == 0);
+  if constexpr (N > 1) {
+    if (p.x.n - c < N) return strip_columns<F, Lines, N - 1>(p, strip, row, c, ahead);
   }
-};
-
-template <Format F, int R, int N, bool Panel>
-int float_columns(const Piece& p, const FloatRows& w, int c, Following* following) {
-  for (; c + N <= p.x.n; c += N) {
-    std::array<const float*, N> a;
-    for (int n = 0; n < N; ++n) a[zu(n)] = p.x.f32 + zu(p.x.at(c + n)) * p.x.f32_stride;
-    const std::byte* data = w.data;
-    for (int r = w.first; r < w.end; r += R, data += R * w.row) {
-      float* out = p.out + zu(c) * p.stride + r;
-      if constexpr (Panel) {
-        following->ask();
-        float_panel<F, R, N>(data, p.w.cols, a, out, p.stride);
-      } else {
-        float_rows<F, R, N>(data, w.row, p.w.cols, p.x.tuning->prefetch_cache == 2, a, out, p.stride);
-      }
-    }
+  std::array<const float*, N> a;
+  for (int n = 0; n < N; ++n) a[zu(n)] = p.x.f32 + zu(p.x.at(c + n)) * p.x.f32_stride;
+  float* out = p.out + zu(c) * p.stride + row;
+  for (int r = 0; r < kStripRows; r += R) {
+    float_strip<F, R, N, Lines>(strip + zu(r * kStripColumns) * zu(Traits<F>::bytes), p.w.cols, a, out + r, p.stride, ahead);
   }
-  return c;
 }
 
-template <Format F, int R, bool Panel>
-void float_all_columns(const Piece& p, const FloatRows& w, Following* following = nullptr) {
-  int c = float_columns<F, R, kFloatColumns, Panel>(p, w, 0, following);
-  if constexpr (kFloatColumns > 4) c = float_columns<F, R, 4, Panel>(p, w, c, following);
-  if constexpr (kFloatColumns > 2) c = float_columns<F, R, 2, Panel>(p, w, c, following);
-  float_columns<F, R, 1, Panel>(p, w, c, following);
+// One activation row reads the strips from front to back, which hardware prefetch follows best alone: 57 GB/s on two cores where hints of any
+// distance gave 36 to 46. Among several it loses its way, and the memory would rest in all passes but the first, so all share in asking for the next strip.
+template <Format F>
+void few_columns(const Piece& p, const std::byte* strip, std::size_t strip_bytes) {
+  constexpr int kStep = kStripRows * kStripColumns * Traits<F>::bytes;
+  const int passes = (p.x.n + kFloatColumns - 1) / kFloatColumns * (kStripRows / kFloatRows);
+  for (int row = 0; row < p.rows; row += kStripRows, strip += strip_bytes) {
+    Ahead ahead{strip + strip_bytes, zu(kStep / passes)};
+    if (p.x.n == 1) {
+      strip_columns<F, 0>(p, strip, row, 0, nullptr);
+    } else if (passes == 1) {
+      strip_columns<F, kStep / 64>(p, strip, row, 0, &ahead);
+    } else {
+      for (int c = 0; c < p.x.n; c += kFloatColumns) strip_columns<F, 1>(p, strip, row, c, &ahead);
+    }
+  }
+}
+
+// Many activation rows do not stay in the first caches with a strip, so a few of them go with all strips; each time some of the next piece is asked for.
+template <Format F>
+void many_columns(const Piece& p, const std::byte* strips, std::size_t strip_bytes) {
+  constexpr std::size_t kMostAhead = std::size_t{256} << 10;  // as much as the second cache has room for beside the piece and the activations
+  const auto n_strips = zu((p.rows + kStripRows - 1) / kStripRows), groups = zu((p.x.n + kFloatColumns - 1) / kFloatColumns);
+  const std::size_t bytes = n_strips * strip_bytes < kMostAhead ? n_strips * strip_bytes : kMostAhead;
+  const std::size_t part = round_up_bytes(bytes / (groups * n_strips) + 1, 64);
+  const std::byte *next = strips + n_strips * strip_bytes, *end = next + bytes;
+  for (int c = 0; c < p.x.n; c += kFloatColumns) {
+    for (std::size_t s = 0; s < n_strips; ++s) {
+      for (std::size_t i = 0; i < part && next < end; i += 64, next += 64) prefetch_second(next);
+      strip_columns<F, 0>(p, strips + s * strip_bytes, static_cast<int>(s) * kStripRows, c, nullptr);
+    }
+  }
 }
 
 template <Format F>
 void float_piece(const Piece& p) {
-  const std::size_t row = zu(p.w.cols) * zu(Traits<F>::bytes), padded = zu(round_up(p.w.cols, 16)) * zu(Traits<F>::bytes);
-  const std::byte* rows = p.w.expert_data(p.expert) + zu(p.row0) * row;
-  // One activation row: short rows one by one, which the memory likes best; long ones side by side, for their chains of sums would wait.
-  constexpr int kSingle = 4;
-  constexpr std::size_t kShort = 8192;
-  if (p.x.n == 1 && row <= kShort) {
-    float_columns<F, 1, 1, false>(p, {rows, row, 0, p.rows}, 0, nullptr);
-    return;
-  }
-  const int together = p.x.n == 1 ? kSingle : kFloatRows, even = p.rows / together * together;
-  if (p.x.n == 1) {
-    float_columns<F, kSingle, 1, false>(p, {rows, row, 0, even}, 0, nullptr);
-  } else if (p.x.n <= p.x.tuning->direct(UnpackKind::plain)) {
-    float_all_columns<F, kFloatRows, false>(p, {rows, row, 0, even});
-  } else {
-    for (int r = 0; r < even; r += kFloatRows) fill_float_panel<F, kFloatRows>(rows + zu(r) * row, row, p.panel + zu(r) * padded);
-    // As much as the second cache has room for beside the panel and the activations.
-    constexpr std::size_t kMostFollowing = std::size_t{256} << 10;
-    const std::size_t bytes = zu(p.rows) * row < kMostFollowing ? zu(p.rows) * row : kMostFollowing;
-    const std::byte* next = rows + zu(p.rows) * row;
-    const int tiles = (p.x.n + kFloatColumns - 1) / kFloatColumns * (even / kFloatRows);
-    Following following{next, next + bytes, round_up_bytes(bytes / zu(tiles > 0 ? tiles : 1) + 1, 64)};
-    float_all_columns<F, kFloatRows, true>(p, {p.panel, padded, 0, even}, &following);
-  }
-  if (even < p.rows) float_all_columns<F, 1, false>(p, {rows + zu(even) * row, row, even, p.rows});
+  constexpr int kFew = 24;
+  const std::size_t strip_bytes = tile_row_bytes(F, p.w.cols) * kStripRows;
+  const std::byte* strips = p.w.expert_data(p.expert) + zu(p.row0 / kStripRows) * strip_bytes;
+  p.x.n <= kFew ? few_columns<F>(p, strips, strip_bytes) : many_columns<F>(p, strips, strip_bytes);
 }
-
-// Scratch of a piece; no float is wider than 4 bytes.
-constexpr std::size_t float_panel_bytes(int cols) { return zu(kPieceRows) * zu(round_up(cols, 16)) * 4; }
 
 }  // namespace
 }  // namespace tg::cpu

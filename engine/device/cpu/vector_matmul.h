@@ -280,13 +280,7 @@ void matmul_piece(const CpuWeight& w, int expert, int row0, int rows, const ActV
   f({w, expert, row0, (rows + kTileRows - 1) / kTileRows, rows, x, out, stride, reinterpret_cast<std::byte*>(scratch)});
 }
 
-std::size_t matmul_scratch_floats(int cols) {
-  const std::size_t floats = float_panel_bytes(cols);
-  return (floats > kPanelBytes ? floats : kPanelBytes) / sizeof(float);
-}
-
-// Float weights are used where they stand in the file.
-bool interleaves_quantised(Format format) { return find_float(PlainFormats{}, format) == nullptr; }
+std::size_t matmul_scratch_floats(int) { return kPanelBytes / sizeof(float); }
 
 }  // namespace
 }  // namespace tg::cpu

@@ -12,7 +12,7 @@ Kernels vector_table(const char* variant, const char* label) {
   Kernels k = scalar_kernels();
   k.variant = variant;
   k.label = label;
-  k.interleaves = interleaves_quantised;
+  k.interleaves = true;
   k.norm = norm_row;
   k.quantise = quantise_row;
   k.matmul = matmul_piece;

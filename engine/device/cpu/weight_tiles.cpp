@@ -10,10 +10,6 @@ TileShape tile_shape(Format format) {
   TileShape shape;
   shape.block_elements = static_cast<int>(info.block_elements);
   shape.block_bytes = static_cast<int>(info.block_bytes);
-  if (info.block_elements == 1) {
-    shape.word = shape.block_bytes;
-    return shape;
-  }
   shape.head = shape.block_bytes % 4;
   // Formats that keep the odd two bytes (d) behind their quants.
   shape.head_last = format == Format::Q6_K || format == Format::Q3_K || format == Format::TQ1_0 || format == Format::TQ2_0;
@@ -25,7 +21,8 @@ namespace {
 // Calls f(offset in the file row, offset in the tile at lane 0, distance between lanes, bytes) for every unit that stays together.
 template <class F>
 void for_units(const TileShape& s, int cols, F&& f) {
-  const auto words = zu((s.block_bytes - s.head) / s.word), head = zu(s.head), word = zu(s.word);
+  constexpr std::size_t word = 4;
+  const auto words = zu(s.block_bytes - s.head) / word, head = zu(s.head);
   for (std::size_t b = 0; b < zu(cols / s.block_elements); ++b) {
     const std::size_t from = b * zu(s.block_bytes), to = from * kTileRows;
     const std::size_t first_word = from + (s.head_last ? 0 : head);
@@ -68,13 +65,47 @@ void interleave_tile(const TileShape& s, int cols, const std::byte* rows, std::s
   }
 }
 
+// ---- Floats ---------------------------------------------------------------------------------------------------------------
+bool is_float(const FormatInfo& info) { return info.block_elements == 1; }
+
+// Where columns [c, c + 16) of a row stand in its tile.
+std::size_t in_strip(int lane, int c, std::size_t element, std::size_t tile_row) {
+  return zu(lane / kStripRows * kStripRows) * tile_row + zu(c * kStripRows + lane % kStripRows * kStripColumns) * element;
+}
+
+template <std::size_t Element>
+void interleave_floats(int cols, const std::byte* rows, int n_rows, std::size_t tile_row, std::byte* tile) {
+  constexpr std::size_t kStep = Element * kStripColumns;
+  const int whole = cols / kStripColumns * kStripColumns;
+  if (n_rows < kTileRows || whole < cols) std::memset(tile, 0, tile_row * kTileRows);
+  for (int first = 0; first < n_rows; first += kStripRows) {
+    const int n = n_rows - first < kStripRows ? n_rows - first : kStripRows;
+    const std::byte* from = rows + zu(first) * zu(cols) * Element;
+    std::byte* to = tile + zu(first) * tile_row;
+    for (int c = 0; c < whole; c += kStripColumns, from += kStep, to += kStripRows * kStep) {
+      for (std::size_t r = 0; r < zu(n); ++r) std::memcpy(to + r * kStep, from + r * zu(cols) * Element, kStep);
+    }
+    for (std::size_t r = 0; whole < cols && r < zu(n); ++r) std::memcpy(to + r * kStep, from + r * zu(cols) * Element, zu(cols - whole) * Element);
+  }
+}
+
 }  // namespace
 
+std::size_t tile_row_bytes(Format format, int cols) {
+  const FormatInfo& info = *format_info(format);
+  return row_bytes(info, zu(is_float(info) ? round_up(cols, kStripColumns) : cols));
+}
+
 void interleave_rows(Format format, int cols, const std::byte* rows, int n_rows, std::byte* tile) {
+  const FormatInfo& info = *format_info(format);
+  if (is_float(info)) {
+    const auto interleave = info.block_bytes == 4 ? interleave_floats<4> : interleave_floats<2>;
+    return interleave(cols, rows, n_rows, tile_row_bytes(format, cols), tile);
+  }
   const TileShape shape = tile_shape(format);
   const std::size_t stride = row_bytes(*format_info(format), zu(cols));
   const std::size_t words = zu(shape.block_bytes - shape.head) / 4;
-  if (n_rows == kTileRows && shape.word == 4 && shape.head <= 2 && words >= 4) return interleave_tile(shape, cols, rows, stride, tile);
+  if (n_rows == kTileRows && shape.head <= 2 && words >= 4) return interleave_tile(shape, cols, rows, stride, tile);
   if (n_rows < kTileRows) std::memset(tile, 0, stride * kTileRows);
   for_units(shape, cols, [&](std::size_t from, std::size_t to, std::size_t lane, std::size_t bytes) {
     if (bytes == 4) {
@@ -86,6 +117,15 @@ void interleave_rows(Format format, int cols, const std::byte* rows, int n_rows,
 }
 
 void extract_row(Format format, int cols, const std::byte* tile, int lane, std::byte* row) {
+  const FormatInfo& info = *format_info(format);
+  if (is_float(info)) {
+    const std::size_t element = info.block_bytes, tile_row = tile_row_bytes(format, cols);
+    for (int c = 0; c < cols; c += kStripColumns) {
+      const int n = cols - c < kStripColumns ? cols - c : kStripColumns;
+      std::memcpy(row + zu(c) * element, tile + in_strip(lane, c, element, tile_row), zu(n) * element);
+    }
+    return;
+  }
   for_units(tile_shape(format), cols, [&](std::size_t from, std::size_t to, std::size_t step, std::size_t bytes) {
     std::memcpy(row + from, tile + to + zu(lane) * step, bytes);
   });

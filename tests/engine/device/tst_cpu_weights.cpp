@@ -18,9 +18,8 @@ struct Uploaded {
 };
 
 // LATER: the device may read the rows when it likes.
-std::unique_ptr<Uploaded> upload(Format format, int rows, int experts, const Bytes& bytes, const Bytes* later) {
+std::unique_ptr<Uploaded> upload(Format format, int rows, int experts, const Bytes& bytes, const Bytes* later, CpuOptions options = {}) {
   auto u = std::make_unique<Uploaded>();
-  CpuOptions options;
   options.threads = 3;
   u->device = std::move(*make_cpu_device(options));
   WeightSource source{.name = "test", .format = format, .rows = rows, .cols = kCols, .experts = experts, .data = bytes};
@@ -61,7 +60,7 @@ class TestCpuWeights : public QObject {
   void sameBits_data() {
     QTest::addColumn<int>("format");
     QTest::addColumn<int>("rows");
-    for (const Format f : {Format::Q4_0, Format::Q8_0, Format::Q4_K, Format::Q6_K, Format::Q5_1, Format::MXFP4, Format::F16, Format::F32})
+    for (const Format f : {Format::Q4_0, Format::Q8_0, Format::Q4_K, Format::Q6_K, Format::Q5_1, Format::MXFP4, Format::F16, Format::BF16, Format::F32})
       for (const int rows : {16, 72, 200}) QTest::addRow("%s %d rows", std::string(format_info(f)->name).c_str(), rows) << static_cast<int>(f) << rows;
   }
   void sameBits() {
@@ -82,11 +81,33 @@ class TestCpuWeights : public QObject {
     for (const int n : {1, 5, 40}) QVERIFY2(same(products(*at_once, n), products(*later, n)), "after");
   }
 
+  void withoutMemoryTheyStayInTheFile() {
+    const Format f = Format::F16;
+    cpu::Random random(2);
+    const Bytes bytes = cpu::make_weight(f, 72, kCols, cpu::Payload::random, random);
+    CpuOptions full, unknown;
+    full.free_memory = [] { return std::optional<std::uint64_t>(300 << 20); };
+    unknown.free_memory = [] { return std::optional<std::uint64_t>(); };
+    const auto stays = upload(f, 72, 1, bytes, &bytes, full), settles = upload(f, 72, 1, bytes, &bytes, unknown), at_once = upload(f, 72, 1, bytes, nullptr, full);
+    QCOMPARE(stays->device->settle(*stays->weight, 1 << 20), std::size_t{0});
+    QVERIFY(settles->device->settle(*settles->weight, 1 << 20) > 0);
+    for (const int n : {1, 5}) {
+      QVERIFY(same(products(*stays, n), products(*settles, n)));
+      QVERIFY(same(products(*stays, n), products(*at_once, n)));
+    }
+  }
+
+  void rowsOfATable_data() {
+    QTest::addColumn<int>("format");
+    for (const Format f : {Format::Q6_K, Format::F32, Format::F16}) QTest::addRow("%s", std::string(format_info(f)->name).c_str()) << static_cast<int>(f);
+  }
   void rowsOfATable() {
+    QFETCH(int, format);
+    const auto f = static_cast<Format>(format);
     cpu::Random random(3);
     const int rows = 72;
-    const Bytes bytes = cpu::make_weight(Format::Q6_K, rows, kCols, cpu::Payload::random, random);
-    const auto table = upload(Format::Q6_K, rows, 1, bytes, &bytes);
+    const Bytes bytes = cpu::make_weight(f, rows, kCols, cpu::Payload::random, random);
+    const auto table = upload(f, rows, 1, bytes, &bytes);
     const std::vector<TokenId> tokens{0, 31, 32, 71};
     std::shared_ptr<std::byte> memory;
     const Mat out = table->device->matrix(memory, static_cast<int>(tokens.size()), kCols);
@@ -96,7 +117,7 @@ class TestCpuWeights : public QObject {
     while (more) {
       table->device->embed(*table->weight, tokens, 1.0F, out);
       for (int i = 0; i < out.rows; ++i) {
-        dequantise(Format::Q6_K, std::span(bytes).subspan(static_cast<std::size_t>(tokens[static_cast<std::size_t>(i)]) * row, row), exact.data(), exact.size());
+        dequantise(f, std::span(bytes).subspan(static_cast<std::size_t>(tokens[static_cast<std::size_t>(i)]) * row, row), exact.data(), exact.size());
         QVERIFY(std::memcmp(out.row(i), exact.data(), exact.size() * sizeof(float)) == 0);
       }
       more = table->device->settle(*table->weight, 1) > 0;
