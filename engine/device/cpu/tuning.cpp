@@ -70,7 +70,7 @@ std::vector<Line> read_lines(const std::string& path) {
 std::string to_text(const Tuning& tuning) {
   std::string text = "direct";
   for (const int rows : tuning.direct_rows) text += ' ' + std::to_string(rows);
-  return text + " ahead " + std::to_string(tuning.weights_ahead) + " cache " + std::to_string(tuning.prefetch_cache);
+  return text + " ahead " + std::to_string(tuning.weights_ahead) + " blocks " + std::to_string(tuning.blocks_ahead) + " cache " + std::to_string(tuning.prefetch_cache);
 }
 
 std::optional<Tuning> tuning_from_text(std::string_view text) {
@@ -80,8 +80,9 @@ std::optional<Tuning> tuning_from_text(std::string_view text) {
     if (!take_number(text, 1, kMostRows, rows)) return std::nullopt;
   }
   if (!take_word(text, "ahead") || !take_number(text, 0, kMostAhead, tuning.weights_ahead)) return std::nullopt;
+  if (!take_word(text, "blocks") || !take_number(text, 0, kMostAhead, tuning.blocks_ahead)) return std::nullopt;
   if (!take_word(text, "cache") || !take_number(text, 1, 2, tuning.prefetch_cache) || !text.empty()) return std::nullopt;
-  return tuning.weights_ahead % kLine == 0 ? std::optional(tuning) : std::nullopt;
+  return tuning.weights_ahead % kLine == 0 && tuning.blocks_ahead % kLine == 0 ? std::optional(tuning) : std::nullopt;
 }
 
 std::optional<Tuning> read_tuning(const std::string& path, std::string_view key) {

@@ -25,6 +25,7 @@ struct Tuning {
   // Most activation rows multiplied straight from the file's bits; more go through a panel. By UnpackKind.
   std::array<int, kUnpackKinds> direct_rows{16, 8, 4, 4};
   int weights_ahead = 10240;  // bytes by which weights are asked for before they are used
+  int blocks_ahead = 0;       // the same for large matrices in blocks of 32 by one activation row; 0: hardware prefetch follows their few loads better alone
   // The cache that weights, keys and values are asked into. The first waits for few lines at a time: the 24 of a Zen 4 core are 9 GB/s where a
   // line takes 166 ns, and only the second cache gets more out of the memory; on a Zen 5 core the first is better.
   int prefetch_cache = 2;
@@ -33,7 +34,7 @@ struct Tuning {
 };
 inline constexpr Tuning kUsualTuning{};
 
-// "direct 16 8 4 4 ahead 10240 cache 2", for the file and for people. Nothing for a text that is not exactly that, or has a value out of range.
+// "direct 16 8 4 4 ahead 10240 blocks 0 cache 2", for the file and for people. Nothing for a text that is not exactly that, or has a value out of range.
 std::string to_text(const Tuning& tuning);
 std::optional<Tuning> tuning_from_text(std::string_view text);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <initializer_list>
 
 #include "engine/device/cpu/cpu_device.h"
 
@@ -68,12 +69,24 @@ std::array<double, N> best_times(Experiment& experiment, Format format, int rows
   return best;
 }
 
+// Of tunings for one activation row the fastest with all of FORMATS; the first, where that is hardly slower.
+template <std::size_t N>
+const Tuning& faster(Experiment& experiment, std::initializer_list<Format> formats, const std::array<Tuning, N>& tunings) {
+  std::array<double, N> sum{};
+  for (const Format format : formats) {
+    const auto times = best_times(experiment, format, 1, tunings);
+    for (std::size_t i = 0; i < N; ++i) sum[i] += times[i];
+  }
+  const auto best = std::min_element(sum.begin(), sum.end());
+  return *best < kWorthIt * sum[0] ? tunings[static_cast<std::size_t>(best - sum.begin())] : tunings[0];
+}
+
 // Sets where and how early weights are asked for.
 void choose_prefetch(Experiment& experiment, Tuning& tuning) {
   struct Prefetch {
     int cache, ahead;
   };
-  // Further into the second cache is no faster when measured alone, and cost the blocks of 32 a fifth in a whole model.
+  // Further into the second cache is no faster when measured alone.
   constexpr std::array<Prefetch, 6> kChoices{{{1, 4096}, {1, 6144}, {1, 10240}, {1, 16384}, {2, 6144}, {2, 8192}}};
   std::array<Tuning, kChoices.size() + 1> tunings;
   tunings.fill(tuning);
@@ -81,13 +94,10 @@ void choose_prefetch(Experiment& experiment, Tuning& tuning) {
     tunings[i + 1].prefetch_cache = kChoices[i].cache;
     tunings[i + 1].weights_ahead = kChoices[i].ahead;
   }
-  std::array<double, tunings.size()> sum{};
-  for (const Format format : {Format::Q4_0, Format::Q4_K, Format::Q6_K}) {  // the formats that gain most by it
-    const auto times = best_times(experiment, format, 1, tunings);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += times[i];
-  }
-  const auto best = std::min_element(sum.begin(), sum.end());
-  if (*best < kWorthIt * sum[0]) tuning = tunings[static_cast<std::size_t>(best - sum.begin())];
+  tuning = faster(experiment, {Format::Q4_K, Format::Q6_K}, tunings);  // the formats that gain most by it
+  std::array<Tuning, 2> blocks{tuning, tuning};
+  blocks[1].blocks_ahead = tuning.weights_ahead;
+  tuning = faster(experiment, {Format::Q4_0, Format::Q8_0}, blocks);
 }
 
 // The most rows for which a format is faster without a panel.

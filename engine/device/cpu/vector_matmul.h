@@ -109,22 +109,29 @@ TG_INLINE void multiply_unpacked(const Unpacked& u, const ActBlock* const* a, in
   }
 }
 
-// N activation rows with one tile of the file's bits. What comes `ahead` bytes later is asked for meanwhile: hardware prefetch stops at
-// every 4 KiB and loses the unrolled formats.
+// How many bytes before their use the bits of a piece are asked for: hardware prefetch loses the unrolled formats, and all where several
+// activation rows are read beside the weights. Blocks of 32 by one row it follows better alone, but needs a while for it; hints also reach from
+// a small matrix into the next.
 template <Format F, int N>
-void direct(const std::byte* tile, int blocks, const Tuning& tuning, const ActBlock* const* a, float* out, std::size_t stride) {
+std::size_t asked_ahead(const Piece& p) {
+  constexpr std::size_t kLarge = std::size_t{1} << 20;
+  const Tuning& tuning = *p.x.tuning;
+  return zu(N == 1 && Loader<F>::kBlocks == 1 && p.w.bytes >= kLarge ? tuning.blocks_ahead : tuning.weights_ahead);
+}
+
+// N activation rows with one tile of the file's bits. What comes `ahead` bytes later is asked for meanwhile, into the second cache or the first.
+template <Format F, int N>
+void direct(const std::byte* tile, int blocks, std::size_t ahead, bool second, const ActBlock* const* a, float* out, std::size_t stride) {
   using L = Loader<F>;
   constexpr std::size_t kTileBlock = zu(Traits<F>::bytes) * kTileRows;
-  const std::size_t ahead = zu(tuning.weights_ahead);
-  const bool second = tuning.prefetch_cache == 2;
   using K = Kind<L::kGroups, L::kMin, L::kWide>;
   VF acc[N];
   for (int n = 0; n < N; ++n) acc[n] = vset(0.0F);
   for (int b = 0; b < blocks; b += L::kBlocks, tile += zu(Traits<F>::bytes) * kTileRows) {
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i) {
-      prefetch_part<kTileBlock, L::kBlocks>(tile + ahead, i, second);
-      if (second) prefetch_part<kTileBlock, L::kBlocks>(tile + kFirstCacheAhead, i, false);
+      if (ahead > 0) prefetch_part<kTileBlock, L::kBlocks>(tile + ahead, i, second);
+      if (ahead > 0 && second) prefetch_part<kTileBlock, L::kBlocks>(tile + kFirstCacheAhead, i, false);
       if (L::kBlocks > 1 && !second) prefetch_part<kTileBlock, L::kBlocks>(tile + kSecondCacheAhead, i, true);
       Unpacked u;
       L::load(tile, i, u);
@@ -226,7 +233,7 @@ int direct_columns(const Piece& p, const std::byte* tiles, std::size_t tile_byte
     const ActBlock* a[N];
     column_blocks<N>(p.x, c, 0, a);
     for (int t = 0; t < p.tiles; ++t) {
-      direct<F, N>(tiles + zu(t) * tile_bytes, p.w.cols / 32, *p.x.tuning, a, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
+      direct<F, N>(tiles + zu(t) * tile_bytes, p.w.cols / 32, asked_ahead<F, N>(p), p.x.tuning->prefetch_cache == 2, a, p.out + zu(c) * p.stride + zu(t) * 16, p.stride);
     }
   }
   return c;

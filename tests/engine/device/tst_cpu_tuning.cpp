@@ -11,7 +11,7 @@ using cpu::Tuning;
 
 namespace {
 
-const std::string kGood = "direct 1 2 3 4 ahead 4096 cache 1";
+const std::string kGood = "direct 1 2 3 4 ahead 4096 blocks 0 cache 1";
 
 std::string path_in(const QTemporaryDir& dir) { return dir.filePath(QStringLiteral("tuning.txt")).toStdString(); }
 
@@ -25,6 +25,7 @@ Tuning random_tuning(cpu::Random& random) {
   Tuning tuning;
   for (int& rows : tuning.direct_rows) rows = 1 + static_cast<int>(random.next() % 24);
   tuning.weights_ahead = static_cast<int>(random.next() % 300) * 64;
+  tuning.blocks_ahead = static_cast<int>(random.next() % 3) * 2048;
   tuning.prefetch_cache = 1 + static_cast<int>(random.next() % 2);
   return tuning;
 }
@@ -60,13 +61,13 @@ class TestCpuTuning : public QObject {
 
   void other_texts_are_none_data() {
     QTest::addColumn<QByteArray>("text");
-    for (const char* text : {"", "direct", "direct ", "direct 1 2 3 4", "direct 1 2 3 4 ahead", "direct 1 2 3 4 ahead 4096",
-                             "direct 1 2 3 4 ahead 4096 cache", "direct 1 2 3 4 ahead 4096 cache 1 ", "direct 1 2 3 4 ahead 4096 cache 1 1",
-                             "direct 1 2 3 4 ahead 4096 cache 0", "direct 1 2 3 4 ahead 4096 cache 3", "direct 1 2 3 4 5 ahead 4096 cache 1",
-                             "direct 0 2 3 4 ahead 4096 cache 1", "direct 65 2 3 4 ahead 4096 cache 1", "direct 1 2 3 -4 ahead 4096 cache 1",
-                             "direct 1 2 3 4 ahead 4095 cache 1", "direct 1 2 3 4 ahead 655360 cache 1", "direct 1 2 3 4 ahead -64 cache 1",
-                             "direct 1 2 3 99999999999 ahead 4096 cache 1", "direct 1  2 3 4 ahead 4096 cache 1", "direct a b c d ahead f cache g",
-                             "Direct 1 2 3 4 ahead 4096 cache 1"}) {
+    for (const char* text : {"", "direct", "direct ", "direct 1 2 3 4", "direct 1 2 3 4 ahead", "direct 1 2 3 4 ahead 4096", "direct 1 2 3 4 ahead 4096 cache 1", "direct 1 2 3 4 ahead 4096 blocks 1 cache 1", "direct 1 2 3 4 ahead 4096 blocks cache 1",
+                             "direct 1 2 3 4 ahead 4096 blocks 0 cache", "direct 1 2 3 4 ahead 4096 blocks 0 cache 1 ", "direct 1 2 3 4 ahead 4096 blocks 0 cache 1 1",
+                             "direct 1 2 3 4 ahead 4096 blocks 0 cache 0", "direct 1 2 3 4 ahead 4096 blocks 0 cache 3", "direct 1 2 3 4 5 ahead 4096 blocks 0 cache 1",
+                             "direct 0 2 3 4 ahead 4096 blocks 0 cache 1", "direct 65 2 3 4 ahead 4096 blocks 0 cache 1", "direct 1 2 3 -4 ahead 4096 blocks 0 cache 1",
+                             "direct 1 2 3 4 ahead 4095 blocks 0 cache 1", "direct 1 2 3 4 ahead 655360 blocks 0 cache 1", "direct 1 2 3 4 ahead -64 blocks 0 cache 1",
+                             "direct 1 2 3 99999999999 ahead 4096 blocks 0 cache 1", "direct 1  2 3 4 ahead 4096 blocks 0 cache 1", "direct a b c d ahead f cache g",
+                             "Direct 1 2 3 4 ahead 4096 blocks 0 cache 1"}) {
       QTest::newRow(text) << QByteArray(text);
     }
   }
@@ -104,7 +105,7 @@ class TestCpuTuning : public QObject {
     QTest::newRow("other version") << "turnglass-tuning 2\n" + line + '\n';
     QTest::newRow("cut off") << "turnglass-tuning 1\n" + line;
     QTest::newRow("no tab") << "turnglass-tuning 1\na " + QByteArray::fromStdString(kGood) + '\n';
-    QTest::newRow("value out of range") << QByteArray("turnglass-tuning 1\na\tdirect 1 2 3 400 ahead 4096 cache 1\n");
+    QTest::newRow("value out of range") << QByteArray("turnglass-tuning 1\na\tdirect 1 2 3 400 ahead 4096 blocks 0 cache 1\n");
     QTest::newRow("zeros") << QByteArray(1000, '\0');
     QTest::newRow("too long") << "turnglass-tuning 1\n" + QByteArray(1 << 17, 'x') + '\n' + line + '\n';
   }
