@@ -7,7 +7,6 @@
 #include "app/commands/chat_commands.h"
 #include "app/error_words.h"
 #include "app/local_engine.h"
-#include "app/platform.h"
 #include "app/scripted_engine.h"
 #include "app/turn_cost.h"
 #include "engine/base/platform.h"
@@ -181,9 +180,10 @@ ApplicationImpl::~ApplicationImpl() { shutdown(); }
 DeviceStatus ApplicationImpl::deviceStatus() const {
   DeviceStatus out;
   out.device = engine_ ? engine_->deviceInUse() : QString();
-  const platform::Memory memory = platform::main_memory();
-  out.memoryUsed = memory.used;
-  out.memoryTotal = memory.total;
+  if (const auto memory = main_memory()) {
+    out.memoryUsed = static_cast<qint64>(memory->total - memory->free);
+    out.memoryTotal = static_cast<qint64>(memory->total);
+  }
   return out;                                // connections: this program opens none
 }
 

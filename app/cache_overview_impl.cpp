@@ -9,8 +9,8 @@
 #include "app/cache_words.h"
 #include "app/error_words.h"
 #include "app/format.h"
-#include "app/platform.h"
 #include "app/settings.h"
+#include "engine/base/platform.h"
 
 namespace tg {
 namespace {
@@ -85,7 +85,7 @@ void CacheOverviewImpl::refresh() {
   if (std::exchange(gathering_, true)) return;
   const auto facts = std::make_shared<Facts>();
   const auto work = [engine = engine_, facts, folder = folder_]() -> Status {
-    facts->memory = platform::main_memory().total;
+    if (const auto memory = main_memory()) facts->memory = static_cast<qint64>(memory->total);
     const QStorageInfo disk(QFileInfo::exists(folder) ? folder : QFileInfo(folder).absolutePath());
     facts->disk_free = disk.isValid() ? disk.bytesAvailable() : 0;
     facts->budget = engine->budget();

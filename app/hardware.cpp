@@ -1,8 +1,8 @@
 #include "app/hardware.h"
 
-#include <QFile>
 #include <QThread>
 
+#include "engine/base/platform.h"
 #include "engine/device/device.h"
 
 namespace tg {
@@ -13,13 +13,6 @@ constexpr double kTokensOfAPaperPage = 600;
 // Shares of the measured limits that whole models reach in practice (decode, prefill).
 constexpr double kDecodeShare = 0.8, kPrefillShare = 0.4;
 constexpr double kWorkingSpace = 1.0 * (1 << 30);  // caches and buffers beside the weights
-
-qint64 memoryLine(const QByteArray& table, const QByteArray& name) {
-  for (const QByteArray& line : table.split('\n')) {
-    if (line.startsWith(name)) return line.mid(name.size()).simplified().split(' ').value(0).toLongLong() * 1024;
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -40,11 +33,10 @@ Hardware::~Hardware() {
 
 void Hardware::look() {
   report_.cores = QThread::idealThreadCount();
-  QFile file(QStringLiteral("/proc/meminfo"));
-  if (!file.open(QIODevice::ReadOnly)) return;
-  const QByteArray table = file.readAll();
-  report_.memoryTotal = memoryLine(table, "MemTotal:");
-  report_.memoryFree = memoryLine(table, "MemAvailable:");
+  if (const auto memory = main_memory()) {
+    report_.memoryTotal = static_cast<qint64>(memory->total);
+    report_.memoryFree = static_cast<qint64>(memory->free);
+  }
 }
 
 void Hardware::measure() {

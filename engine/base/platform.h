@@ -35,8 +35,12 @@ class MappedFile {
 // cannot be looked at.
 std::string file_identity(const std::string& path);
 
-// Bytes of memory that programs could still be given without any being moved to disk; nothing where the system does not say.
-std::optional<std::uint64_t> free_memory();
+struct MainMemory {
+  std::uint64_t free = 0;   // bytes that programs could still be given without any being moved to disk
+  std::uint64_t total = 0;
+};
+// Nothing where the system does not say.
+std::optional<MainMemory> main_memory();
 
 // A file that grows beyond the limit the user has set then fails to be written, as on a full disk, instead of ending the program. Called
 // once by each program, before it writes.

@@ -118,11 +118,14 @@ std::string file_identity(const std::string& path) {
   return stat(path.c_str(), &info) == 0 ? identity_of(info) : std::string();
 }
 
-std::optional<std::uint64_t> free_memory() {
+std::optional<MainMemory> main_memory() {
+  MainMemory memory;
   std::ifstream table("/proc/meminfo");
-  for (std::string name, rest; table >> name; std::getline(table, rest)) {
-    std::uint64_t kilobytes = 0;
-    if (name == "MemAvailable:") return table >> kilobytes ? std::optional(kilobytes * 1024) : std::nullopt;
+  std::uint64_t kilobytes = 0;
+  for (std::string name, rest; table >> name >> kilobytes && std::getline(table, rest);) {
+    if (name == "MemTotal:") memory.total = kilobytes * 1024;
+    if (name == "MemAvailable:") memory.free = kilobytes * 1024;
+    if (memory.total > 0 && memory.free > 0) return memory;
   }
   return std::nullopt;
 }

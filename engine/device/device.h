@@ -263,7 +263,7 @@ struct CpuOptions {
   int threads = 0;               // 0: physical cores
   std::string kernels = "auto";  // auto avx512 avx2 neon scalar
   std::string tuning_file = {};  // where what was measured is kept; empty: nothing is measured
-  std::optional<std::uint64_t> (*free_memory)() = tg::free_memory;  // weights stay in their file where there is none left for them
+  std::optional<MainMemory> (*memory)() = main_memory;  // weights stay in their file where there is none left for them
 };
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);
 

@@ -7,7 +7,7 @@
 #include "engine/device/cpu/self_check.h"
 
 // The system's answer needs libraries that are not cross-compiled; none is an answer too.
-std::optional<std::uint64_t> tg::free_memory() { return std::nullopt; }
+std::optional<tg::MainMemory> tg::main_memory() { return std::nullopt; }
 
 using namespace tg;
 

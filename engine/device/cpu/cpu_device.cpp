@@ -34,8 +34,8 @@ std::shared_ptr<std::byte> allocate_zeroed(std::size_t bytes) {
   return {static_cast<std::byte*>(memory) + skip, [memory](std::byte*) { std::free(memory); }};
 }
 
-CpuDevice::CpuDevice(const Kernels& kernels, int threads, std::string tuning_file, FreeMemory free_memory)
-    : k_(kernels), pool_(threads), tuning_file_(std::move(tuning_file)), free_memory_(free_memory), scratch_(zu(threads)), scratch_floats_(zu(threads)), rooms_(zu(threads)) {
+CpuDevice::CpuDevice(const Kernels& kernels, int threads, const CpuOptions& options)
+    : k_(kernels), pool_(threads), tuning_file_(options.tuning_file), memory_(options.memory), scratch_(zu(threads)), scratch_floats_(zu(threads)), rooms_(zu(threads)) {
   if (tuning_file_.empty()) return;
   const auto known = read_tuning(tuning_file_, tuning_key());
   tuning_ = known.value_or(kUsualTuning);
@@ -120,7 +120,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     return make_error(ErrorCode::unsupported, cpu::kernels_refusal(options.kernels));
   }
   const int threads = options.threads > 0 ? std::min(options.threads, 256) : cpu::physical_cores();
-  return std::unique_ptr<Device>(std::make_unique<cpu::CpuDevice>(*kernels, threads, options.tuning_file, options.free_memory));
+  return std::unique_ptr<Device>(std::make_unique<cpu::CpuDevice>(*kernels, threads, options));
 }
 
 }  // namespace tg

@@ -59,12 +59,10 @@ struct RouterRoom {
   std::vector<int> order;
 };
 
-using FreeMemory = std::optional<std::uint64_t> (*)();
-
 class CpuDevice final : public Device {
  public:
-  // TUNING_FILE empty: the usual tuning holds.
-  CpuDevice(const Kernels& kernels, int threads, std::string tuning_file = {}, FreeMemory free_memory = tg::free_memory);
+  // Of OPTIONS all but the names of kernels and number of threads, which are chosen. No tuning file: the usual tuning holds.
+  CpuDevice(const Kernels& kernels, int threads, const CpuOptions& options = {});
 
   std::string name() const override;
   std::string backend() const override { return "cpu"; }
@@ -147,8 +145,8 @@ class CpuDevice final : public Device {
   };
   PieceRoom room(int thread, Format format, int cols);
   void make_tiles(const StoredWeight& w, int expert, int row0, int rows, int thread, std::byte* to);
-  bool reserve_tiles(StoredWeight& w);
-  std::shared_ptr<std::byte> allocate_tiles(std::size_t bytes);
+  bool has_room(const StoredWeight& w) const;
+  bool allocate_tiles(StoredWeight& w);
   void finish_row(const float* f32, ActBlock* blocks, int cols) const;
   void row_op(RowOp op, Mat x, Mat y, float factor, int cost);
   float* scratch(int thread, std::size_t floats);
@@ -162,7 +160,7 @@ class CpuDevice final : public Device {
   Tuning tuning_;
   std::string tuning_file_;
   bool tuned_ = true;
-  FreeMemory free_memory_;
+  decltype(CpuOptions::memory) memory_;
   std::vector<std::shared_ptr<std::byte>> scratch_;
   std::vector<std::size_t> scratch_floats_;
   struct Room {  // bytes of one thread

@@ -37,11 +37,7 @@ Result<std::unique_ptr<Weight>> CpuDevice::upload(const WeightSource& source) {
   if (!k_.interleaves) return std::unique_ptr<Weight>(std::move(w));
   w->read = source.read;
   if (w->read) return std::unique_ptr<Weight>(std::move(w));
-  try {
-    w->tiles = allocate_tiles(tile_bytes(*w) * zu(w->experts));
-  } catch (const std::bad_alloc&) {
-    return make_error(ErrorCode::does_not_fit, "There is not enough memory for the matrix " + source.name + ".");
-  }
+  if (!allocate_tiles(*w)) return make_error(ErrorCode::does_not_fit, "There is not enough memory for the matrix " + source.name + ".");
   w->read = [data = source.data](std::size_t offset, std::span<std::byte> to) { return std::memcpy(to.data(), data.data() + offset, to.size()), true; };
   while (settle(*w, w->bytes * zu(w->experts)) > 0) {
   }
@@ -54,7 +50,7 @@ std::size_t CpuDevice::settle(Weight& weight, std::size_t bytes) {
   if (w.interleaved || !w.read) return 0;
   const int pieces = (w.rows + kPieceRows - 1) / kPieceRows, left = pieces * w.experts - w.settled;
   const std::size_t row = tile_row_bytes(w.format, w.cols), expert_bytes = tile_bytes(w), piece_bytes = row * kPieceRows;
-  if (w.tiles == nullptr && !reserve_tiles(w)) return 0;  // it stays in the file, which works
+  if (w.tiles == nullptr && !(has_room(w) && allocate_tiles(w))) return 0;  // it stays in the file, which works
   const int count = std::min(left, static_cast<int>(std::min<std::size_t>(zu(left), bytes / piece_bytes + 1)));
   pool_.run(count, [&](int i, int thread) {
     const int expert = (w.settled + i) / pieces, row0 = (w.settled + i) % pieces * kPieceRows;
@@ -74,19 +70,12 @@ std::size_t CpuDevice::settle(Weight& weight, std::size_t bytes) {
   return zu(count) * piece_bytes;
 }
 
-// False where there is no memory for the tiles of W, or none would be left for all else: a model larger than the memory is read from its file
-// each time, which the system can drop from memory, where tiles would have it end the program.
-bool CpuDevice::reserve_tiles(StoredWeight& w) {
+// False where the tiles of W would leave no memory for all else. A model larger than the memory is read from its file each time, which the
+// system can drop from memory, where tiles would have it end the program.
+bool CpuDevice::has_room(const StoredWeight& w) const {
   constexpr std::uint64_t kForAllElse = std::uint64_t{512} << 20;
-  const std::size_t bytes = tile_bytes(w) * zu(w.experts);
-  const std::optional<std::uint64_t> free = free_memory_();
-  if (free && *free < bytes + kForAllElse) return false;
-  try {
-    w.tiles = allocate_tiles(bytes);
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  return true;
+  const std::optional<MainMemory> memory = memory_();
+  return !memory || memory->free >= tile_bytes(w) * zu(w.experts) + kForAllElse;
 }
 
 // Has the system hand out memory that is about to be written, to one thread at a time. On a virtual machine whose host does so page by page,
@@ -139,16 +128,22 @@ void CpuDevice::product(const CpuWeight& weight, int expert, int row0, int rows,
 
 // From blocks of large pages that many weights share: nothing is lost to rounding up. What a block has left at its end is never touched, so it
 // takes no memory but the rest of a large page; few blocks, few rests.
-std::shared_ptr<std::byte> CpuDevice::allocate_tiles(std::size_t bytes) {
+bool CpuDevice::allocate_tiles(StoredWeight& w) try {
   constexpr std::size_t kBlock = std::size_t{128} << 20;
-  if (bytes >= kBlock) return allocate_uninitialised(bytes);
+  const std::size_t bytes = tile_bytes(w) * zu(w.experts);
+  if (bytes >= kBlock) {
+    w.tiles = allocate_uninitialised(bytes);
+    return true;
+  }
   if (tiles_block_ == nullptr || tiles_used_ + bytes > kBlock) {
     tiles_block_ = allocate_uninitialised(kBlock);
     tiles_used_ = 0;
   }
-  std::byte* at = tiles_block_.get() + tiles_used_;
+  w.tiles = {tiles_block_, tiles_block_.get() + tiles_used_};
   tiles_used_ = round_up_bytes(tiles_used_ + bytes, 64);
-  return {tiles_block_, at};
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace tg::cpu

@@ -34,6 +34,9 @@ struct ActView {
   TG_ALWAYS_INLINE int at(int c) const { return index != nullptr ? index[c] : c; }
 };
 
+// F32, F16, BF16: multiplied as they are, not with activations quantised.
+inline bool is_float(Format format) { return format_info(format)->block_elements == 1; }
+
 // A weight as the CPU keeps it: the file's bits, permuted into tiles of 16 rows or (interleaved = false) left as in the file.
 class CpuWeight : public Weight {
  public:

@@ -59,8 +59,6 @@ void quantise(const float* in, int n, ActBlock* out) {
   }
 }
 
-bool is_float(Format format) { return format == Format::F32 || format == Format::F16 || format == Format::BF16; }
-
 void file_row(const CpuWeight& w, int expert, int row, float* out) {
   const std::size_t bytes = row_bytes(*format_info(w.format), zu(w.cols));
   dequantise(w.format, {w.file.data() + zu(expert) * w.expert_bytes + zu(row) * bytes, bytes}, out, zu(w.cols));

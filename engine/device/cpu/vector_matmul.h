@@ -130,8 +130,10 @@ void direct(const std::byte* tile, int blocks, std::size_t ahead, bool second, c
   for (int b = 0; b < blocks; b += L::kBlocks, tile += zu(Traits<F>::bytes) * kTileRows) {
 #pragma GCC unroll 8
     for (int i = 0; i < L::kBlocks; ++i) {
-      if (ahead > 0) prefetch_part<kTileBlock, L::kBlocks>(tile + ahead, i, second);
-      if (ahead > 0 && second) prefetch_part<kTileBlock, L::kBlocks>(tile + kFirstCacheAhead, i, false);
+      if (ahead > 0) {
+        prefetch_part<kTileBlock, L::kBlocks>(tile + ahead, i, second);
+        if (second) prefetch_part<kTileBlock, L::kBlocks>(tile + kFirstCacheAhead, i, false);
+      }
       if (L::kBlocks > 1 && !second) prefetch_part<kTileBlock, L::kBlocks>(tile + kSecondCacheAhead, i, true);
       Unpacked u;
       L::load(tile, i, u);

@@ -66,8 +66,6 @@ void interleave_tile(const TileShape& s, int cols, const std::byte* rows, std::s
 }
 
 // ---- Floats ---------------------------------------------------------------------------------------------------------------
-bool is_float(const FormatInfo& info) { return info.block_elements == 1; }
-
 // Where columns [c, c + 16) of a row stand in its tile.
 std::size_t in_strip(int lane, int c, std::size_t element, std::size_t tile_row) {
   return zu(lane / kStripRows * kStripRows) * tile_row + zu(c * kStripRows + lane % kStripRows * kStripColumns) * element;
@@ -92,14 +90,12 @@ void interleave_floats(int cols, const std::byte* rows, int n_rows, std::size_t 
 }  // namespace
 
 std::size_t tile_row_bytes(Format format, int cols) {
-  const FormatInfo& info = *format_info(format);
-  return row_bytes(info, zu(is_float(info) ? round_up(cols, kStripColumns) : cols));
+  return row_bytes(*format_info(format), zu(is_float(format) ? round_up(cols, kStripColumns) : cols));
 }
 
 void interleave_rows(Format format, int cols, const std::byte* rows, int n_rows, std::byte* tile) {
-  const FormatInfo& info = *format_info(format);
-  if (is_float(info)) {
-    const auto interleave = info.block_bytes == 4 ? interleave_floats<4> : interleave_floats<2>;
+  if (is_float(format)) {
+    const auto interleave = format == Format::F32 ? interleave_floats<4> : interleave_floats<2>;
     return interleave(cols, rows, n_rows, tile_row_bytes(format, cols), tile);
   }
   const TileShape shape = tile_shape(format);
@@ -117,9 +113,8 @@ void interleave_rows(Format format, int cols, const std::byte* rows, int n_rows,
 }
 
 void extract_row(Format format, int cols, const std::byte* tile, int lane, std::byte* row) {
-  const FormatInfo& info = *format_info(format);
-  if (is_float(info)) {
-    const std::size_t element = info.block_bytes, tile_row = tile_row_bytes(format, cols);
+  if (is_float(format)) {
+    const std::size_t element = format_info(format)->block_bytes, tile_row = tile_row_bytes(format, cols);
     for (int c = 0; c < cols; c += kStripColumns) {
       const int n = cols - c < kStripColumns ? cols - c : kStripColumns;
       std::memcpy(row + zu(c) * element, tile + in_strip(lane, c, element, tile_row), zu(n) * element);

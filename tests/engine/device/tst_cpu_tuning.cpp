@@ -61,7 +61,8 @@ class TestCpuTuning : public QObject {
 
   void other_texts_are_none_data() {
     QTest::addColumn<QByteArray>("text");
-    for (const char* text : {"", "direct", "direct ", "direct 1 2 3 4", "direct 1 2 3 4 ahead", "direct 1 2 3 4 ahead 4096", "direct 1 2 3 4 ahead 4096 cache 1", "direct 1 2 3 4 ahead 4096 blocks 1 cache 1", "direct 1 2 3 4 ahead 4096 blocks cache 1",
+    for (const char* text : {"", "direct", "direct ", "direct 1 2 3 4", "direct 1 2 3 4 ahead", "direct 1 2 3 4 ahead 4096", "direct 1 2 3 4 ahead 4096 cache 1",
+                             "direct 1 2 3 4 5 ahead 4096 cache 1", "direct 1 2 3 4 ahead 4096 blocks cache 1", "direct 1 2 3 4 ahead 4096 blocks 1 cache 1",
                              "direct 1 2 3 4 ahead 4096 blocks 0 cache", "direct 1 2 3 4 ahead 4096 blocks 0 cache 1 ", "direct 1 2 3 4 ahead 4096 blocks 0 cache 1 1",
                              "direct 1 2 3 4 ahead 4096 blocks 0 cache 0", "direct 1 2 3 4 ahead 4096 blocks 0 cache 3", "direct 1 2 3 4 5 ahead 4096 blocks 0 cache 1",
                              "direct 0 2 3 4 ahead 4096 blocks 0 cache 1", "direct 65 2 3 4 ahead 4096 blocks 0 cache 1", "direct 1 2 3 -4 ahead 4096 blocks 0 cache 1",

@@ -86,8 +86,8 @@ class TestCpuWeights : public QObject {
     cpu::Random random(2);
     const Bytes bytes = cpu::make_weight(f, 72, kCols, cpu::Payload::random, random);
     CpuOptions full, unknown;
-    full.free_memory = [] { return std::optional<std::uint64_t>(300 << 20); };
-    unknown.free_memory = [] { return std::optional<std::uint64_t>(); };
+    full.memory = [] { return std::optional(MainMemory{300 << 20, 1 << 30}); };
+    unknown.memory = [] { return std::optional<MainMemory>(); };
     const auto stays = upload(f, 72, 1, bytes, &bytes, full), settles = upload(f, 72, 1, bytes, &bytes, unknown), at_once = upload(f, 72, 1, bytes, nullptr, full);
     QCOMPARE(stays->device->settle(*stays->weight, 1 << 20), std::size_t{0});
     QVERIFY(settles->device->settle(*settles->weight, 1 << 20) > 0);
